@@ -204,7 +204,7 @@ def test_unsuitable_estimators_are_refused(own_module, name, mentioned):
 
 
 def steps(folder, estimator, given):
-    """Run the steps of a model on a tiny set; return its records."""
+    """Run the steps of a model on a tiny dataset. Return its records."""
     data, model, training = folder / "data", folder / "model", folder / "train.json"
     about = ["--data", data, "--model", model, "--training", training]
     made = ["--data", data, "--estimator", estimator, "--name", "mine", "--parameters", json.dumps(given), "--seed", 4]

@@ -28,7 +28,7 @@ def fitted():
     return FastXML(n_trees=6, n_jobs=1).fit(X, Y), X, Y
 
 
-def test_estimates_are_mean_shares_of_the_leaves_reached(fitted):
+def test_estimates_are_mean_shares_of_reached_leaves(fitted):
     model, X, _ = fitted
     X = X[:60]
     spe = model.predict_proba(X)
@@ -36,14 +36,14 @@ def test_estimates_are_mean_shares_of_the_leaves_reached(fitted):
         shares, passed = twin.estimates_of(model.forest_, x)
         row = spe[[i]]
         assert row.indices.tolist() == sorted(shares)
-        # Exact fractions, rounded once: ties of fractions are ties of estimates.
+        # Exact fractions are rounded once, so equal fractions give equal estimates.
         assert row.data.tolist() == [np.float32(float(shares[label])) for label in row.indices]
         assert model.inner_products_[i] == passed
 
 
 @pytest.mark.parametrize("unit_norm", [False, True])
-def test_each_training_instance_reaches_the_leaf_that_counts_it(unit_norm):
-    # Few binary features and rows without any: many scores are exactly 0 or nearly so.
+def test_each_training_instance_reaches_its_leaf(unit_norm):
+    # With few binary features and empty rows, many scores are 0 or nearly 0.
     rng = np.random.default_rng(8)
     X = sparse.csr_array((rng.random((600, 12)) < 0.15).astype(np.float32))
     Y = sparse.csr_array(rng.random((600, 9)) < 0.2)
@@ -63,10 +63,10 @@ def test_each_training_instance_reaches_the_leaf_that_counts_it(unit_norm):
             assert forest.sizes[leaf] == (leaves == leaf).sum()
             assert counts.tolist() == Y[leaves == leaf].sum(axis=0).tolist()
         n_zero += forest.biases[root] == 0 and root >= 0
-    assert n_zero  # in some roots a row without features has a score of exactly 0
+    assert n_zero  # rows without features have the score 0 at some roots
 
 
-def test_a_score_of_zero_goes_to_the_positive_side():
+def test_instances_with_score_0_go_to_positive_side():
     X = sparse.csr_array(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
     order, moved = np.array([0, 1, 2], dtype=np.uint32), np.empty(3, dtype=np.uint32)
     weights, features = np.array([2.0], dtype=np.float32), np.array([0], dtype=np.uint32)
@@ -84,10 +84,10 @@ def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel)
     expected = sparse.csr_array(np.where(weighted > 0, weighted**0.8 * np.exp(0.2 * tail), 0).astype(np.float32))
     labels, scores = model.predict_top_k(X, 3)
     assert np.allclose(scores, top_k_of(expected, 3)[1], rtol=1e-5)
-    assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99  # ties apart
+    assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99  # ties may differ
 
 
-def test_dcg_differs_where_instances_differ_in_their_number_of_labels(multilabel):
+def test_dcg_and_ndcg_differ_only_if_numbers_of_labels_differ(multilabel):
     X, Y = multilabel(200, 30, 12, seed=5)
     ndcg, dcg = (FastXML(n_trees=2, objective=name).fit(X, Y).predict_proba(X) for name in ("ndcg", "dcg"))
     assert (ndcg != dcg).nnz > 0
@@ -98,10 +98,10 @@ def test_dcg_differs_where_instances_differ_in_their_number_of_labels(multilabel
         FastXML(objective="map").fit(X, Y)
 
 
-def test_degenerate_data():
+def test_fastxml_learns_degenerate_data():
     nothing = sparse.csr_array((40, 5), dtype=np.float32)
     Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
-    model = FastXML(n_trees=2).fit(nothing, Y)  # no feature can tell the sides apart: a tree is one leaf
+    model = FastXML(n_trees=2).fit(nothing, Y)  # each tree is one leaf, because no feature can split it
     assert model.predict_proba(nothing[:1]).toarray().tolist() == [[0.5, 0.5, 0.0]]
     assert model.inner_products_.tolist() == [0]
     assert model.predict_proba(nothing[:0]).shape == (0, 3)
@@ -112,15 +112,15 @@ def test_degenerate_data():
     assert unlabelled.predict_proba(nothing).nnz == 0
 
 
-def test_labels_whose_weights_no_sum_could_hold_are_refused():
+def test_label_weights_that_overflow_are_refused():
     X, Y = np.eye(30, 5), np.eye(30, 4) > 0
-    Y[0] = False  # the first label has no instance
+    Y[0] = False  # the first row has no label
     for a, b in ((100.0, 1.0), (100.0, 1e9)):
         with raises_with(XmlcError, f"propensity_a={a}", f"propensity_b={b}"):
             FastXML(n_trees=1, propensity_weighted=True, propensity_a=a, propensity_b=b).fit(X, Y)
 
 
-def test_labels_kept_per_leaf(multilabel):
+def test_labels_per_leaf_limits_size_of_leaves(multilabel):
     X, Y = multilabel(200, 30, 12, seed=6)
     few = FastXML(n_trees=2, labels_per_leaf=2).fit(X, Y)
     assert np.diff(few.forest_.leaf_starts).max() == 2
@@ -128,11 +128,11 @@ def test_labels_kept_per_leaf(multilabel):
 
 @pytest.mark.slow
 def test_published_precision_on_bibtex(mirror):
-    """Published: 63.42 39.23 28.86 (repository); the mean of seeds lies within half a point, a seed within one."""
+    """Published: 63.42 39.23 28.86 (repository). The mean over seeds is within half a point, each seed within one."""
     (X, Y), (X_test, Y_test) = bibtex(mirror)
     labels, _ = FastXML(n_jobs=2).fit(X, Y).predict_top_k(X_test, 5)
     assert_precision(Y_test, labels, (63.42, 39.23, 28.86), within=1.0)
-    # PfastreXML, published there too: propensity-scored precision 52.28 54.36 60.55.
+    # Propensity-scored precision of PfastreXML, from the same source: 52.28 54.36 60.55.
     labels, _ = FastXML(n_jobs=2, **PFASTREXML).fit(X, Y).predict_top_k(X_test, 5)
     for k, published in ((1, 52.28), (3, 54.36), (5, 60.55)):
         assert abs(100 * psp_at_k(Y_test, labels, propensities(Y), k) - published) < 1.5

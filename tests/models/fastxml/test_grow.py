@@ -1,4 +1,4 @@
-"""The columns of a node that the solver is given, and its labels numbered anew, against plain twins."""
+"""The columns and labels of a node for the solver, compared with plain implementations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = settings(max_examples=40, deadline=None)
 
 @SMALL
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([0.05, 0.3, 1.0]))
-def test_gathered_columns_are_those_that_can_matter(seed, scale):
+def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
     rng = np.random.default_rng(seed)
     n, d, k = 12, 9, 7
     X = sparse.random_array((n, d), density=0.5, rng=rng, dtype=np.float32).tocsr()
@@ -40,7 +40,7 @@ def test_gathered_columns_are_those_that_can_matter(seed, scale):
     assert not work.bounds.any()
 
 
-def test_labels_of_a_node():
+def test_labels_of_a_node_are_renumbered():
     Y = sparse.csr_array(np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool))
     y, scratch = kernel_csr(Y), np.zeros(4, dtype=np.uint32)
     starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
@@ -52,12 +52,12 @@ def test_labels_of_a_node():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("most", [1, 7, 29, 30])
-def test_a_leaf_keeps_the_labels_with_the_largest_counts(most, weighted):
+def test_leaf_keeps_labels_with_largest_weighted_counts(most, weighted):
     rng = np.random.default_rng(most)
     Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
     weights = rng.choice([0.5, 1, 2], 30).astype(np.float32) if weighted else np.ones(30, dtype=np.float32)
     node, times = np.arange(12, dtype=np.uint32), Y.sum(axis=0)
     labels, counts = labels_of_leaf(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
-    best = np.argsort(-weights * times, kind="stable")[:most]  # ties to the smaller label
+    best = np.argsort(-weights * times, kind="stable")[:most]  # the smaller label wins ties
     assert labels.tolist() == sorted(best)
     assert counts.tolist() == times[labels].tolist()

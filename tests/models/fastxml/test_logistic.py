@@ -1,4 +1,4 @@
-"""The solver of a node against liblinear and against the optimum."""
+"""The solver of a node, compared with liblinear and with the optimum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_log
 
 
 def sides_problem(seed, n=200, d=30, density=0.2):
-    """Return dense features with the constant one last, classes, and costs as a node has them."""
+    """Return dense features with a last constant column, classes, and the costs of a node."""
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=density, rng=rng).toarray()
     X *= rng.choice([-1, 1], X.shape)
@@ -31,7 +31,7 @@ def solve(X, side, costs, limits):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_solver_finds_liblinears_solution(seed):
+def test_solver_finds_solution_of_liblinear(seed):
     X, side, costs = sides_problem(seed)
     weights, margins = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     liblinear = LogisticRegression(
@@ -47,8 +47,8 @@ def test_solver_finds_liblinears_solution(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_solver_within_the_programs_limits_is_near_the_optimum(seed):
-    """At most 10 Newton steps and tolerance 0.01 in float32, as a forest is trained."""
+def test_solver_with_default_limits_is_near_optimum(seed):
+    """The limits of a forest are 10 Newton steps and tolerance 0.01, in float32."""
     X, side, costs = sides_problem(seed)
     best, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     weights, margins = solve(X, side, costs, StoppingCriteria())
@@ -56,15 +56,15 @@ def test_solver_within_the_programs_limits_is_near_the_optimum(seed):
     assert np.allclose(margins, X @ weights, atol=1e-4)
 
 
-def test_solver_keeps_zero_when_nothing_pays():
+def test_solver_keeps_weights_0_if_features_do_not_help():
     X, side = np.full((4, 1), 1e-3), np.array([1, -1, 1, -1], dtype=np.int8)
     weights, margins = solve(X, side, (1.0, 1.0), StoppingCriteria())
     assert weights.tolist() == [0.0]
     assert margins.tolist() == [0.0] * 4
 
 
-def test_dropped_features_have_weight_zero_at_the_optimum():
-    """What `gather_columns` leaves out would stay zero: the solution with all columns says so."""
+def test_dropped_features_have_weight_0_at_optimum():
+    """`gather_columns` drops these features. They have weight 0 in the solution with all columns."""
     X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
     weights, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]

@@ -1,4 +1,4 @@
-"""The partition of a node by nDCG against its twin, and the ranking of its labels."""
+"""The partition of a node by nDCG, compared with a plain implementation, and the ranking of its labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def node_csr(label_sets):
     normalised=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
+def test_partition_equals_plain_implementation(label_sets, weighted, normalised, seed):
     rng = np.random.default_rng(seed)
     side = rng.choice([-1, 1], len(label_sets)).astype(np.int8)
     weights = rng.uniform(1, 5, 8).astype(np.float32) if weighted else np.ones(8, dtype=np.float32)
@@ -47,7 +47,7 @@ def test_partition_equals_its_twin(label_sets, weighted, normalised, seed):
 
 @SMALL
 @given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
-def test_labels_are_ranked_by_score_and_ties_by_number(scores, shift):
+def test_labels_are_ranked_by_score_then_by_number(scores, shift):
     sums, n = np.array(scores) >> shift, len(scores)
     keys, counts = np.empty((2, n), dtype=np.uint64), np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     gains = np.empty(n, dtype=np.int64)

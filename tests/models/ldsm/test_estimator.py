@@ -28,7 +28,7 @@ def data_and_model(multilabel, seed=1, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"arity": 3, "shares": "instances", "optimizer": "sgd"}])
-def test_estimates_are_mean_shares_of_the_leaves_reached(multilabel, options):
+def test_estimates_are_mean_shares_of_reached_leaves(multilabel, options):
     X, _, model = data_and_model(multilabel, **options)
     X, several = X[:50], 0
     spe = model.predict_proba(X)
@@ -41,14 +41,14 @@ def test_estimates_are_mean_shares_of_the_leaves_reached(multilabel, options):
         several += any(len(twin.leaves_of(model.forest_, tree, x)[0]) > 1 for tree in range(4))
     assert several > 5
     if model.shares == "labels":
-        # Less where a leaf has no labels at all.
+        # The sum is below 1 if a leaf has no labels.
         assert (spe.sum(axis=1) < 1 + 1e-6).all()
         assert np.median(spe.sum(axis=1)) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize("arity", [2, 3])
-def test_each_leaf_may_add_one_histogram(multilabel, arity):
-    """Algorithm 5: what it sums ranks as the estimates do, which are divided by the number of leaves."""
+def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
+    """Estimates are the sums of Algorithm 5 divided by the number of leaves, so both rank equally."""
     X, _, by_tree = data_and_model(multilabel, arity=arity)
     model = by_tree.trees(4).set_params(average="leaves")
     X = X[:50]
@@ -63,13 +63,13 @@ def test_each_leaf_may_add_one_histogram(multilabel, arity):
         assert labels[i, : len(best)].tolist() == best
         assert np.array_equal(scores[i, : len(best)], spe[[i]].toarray()[0, best])
         assert half[[i]].nnz == (row.data > np.float32(0.5 / 12)).sum()
-    assert (spe != by_tree.predict_proba(X)).nnz > 100  # trees differ in the number of leaves that an instance reaches
+    assert (spe != by_tree.predict_proba(X)).nnz > 100  # an instance reaches several leaves in some trees
     one = by_tree.trees(1)
     assert np.allclose(one.predict_proba(X).data, one.set_params(average="leaves").predict_proba(X).data, rtol=1e-6)
 
 
 @pytest.mark.parametrize("arity", [2, 3])
-def test_the_loop_of_algorithm_1_may_exceed_the_number_of_nodes(multilabel, arity):
+def test_exceed_allows_more_nodes_as_in_algorithm_1(multilabel, arity):
     X, Y = multilabel(250, 30, 12, seed=1)
     for max_nodes in range(1, 12):
         options = SMALL | {"n_trees": 1, "arity": arity, "max_nodes": max_nodes}
@@ -77,13 +77,13 @@ def test_the_loop_of_algorithm_1_may_exceed_the_number_of_nodes(multilabel, arit
         expected = twin.nodes_of_loop(max_nodes, arity, n_splits=100)
         assert model.n_nodes_.tolist() == [expected]
         assert expected < max_nodes + arity
-        # Within T_max there is at most one split less, and none fewer where the loop ends at T_max.
+        # Within T_max there is one split less, or the same number if the loop ends at T_max.
         assert within.n_nodes_.tolist() == [expected if expected <= max_nodes else expected - arity]
         known = within.forest_.objectives
         assert np.array_equal(model.forest_.objectives[: known.shape[0]], known)
 
 
-def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
+def test_leaves_count_instances_that_reach_them_and_their_labels(multilabel):
     X, Y, model = data_and_model(multilabel)
     forest = model.forest_
     sizes, counts = np.zeros(forest.sizes.size), np.zeros((forest.sizes.size, Y.shape[1]))
@@ -99,7 +99,7 @@ def test_leaves_hold_the_instances_that_reach_them_and_their_labels(multilabel):
         assert np.array_equal(own, counts[leaf])
 
 
-def test_reranking_blends_estimates_with_tail_classifiers(multilabel):
+def test_reranking_combines_estimates_with_tail_classifiers(multilabel):
     X, Y, model = data_and_model(multilabel, seed=5, **RERANKED)
     spe = model.predict_proba(X)
     tail = np.exp(fit_tail_classifiers(X, Y, False, 1).log_scores(X, spe, 2.0, False, 1).toarray())
@@ -108,7 +108,7 @@ def test_reranking_blends_estimates_with_tail_classifiers(multilabel):
     assert np.allclose(scores, -np.sort(-expected, axis=1)[:, :3], rtol=1e-5)
 
 
-def test_what_figures_are_drawn_from(multilabel):
+def test_depths_node_counts_and_objectives_are_consistent(multilabel):
     _, _, model = data_and_model(multilabel, seed=6)
     forest = model.forest_
     for tree, (levels, values) in enumerate(model.objectives_):
@@ -124,11 +124,11 @@ def test_what_figures_are_drawn_from(multilabel):
             assert (levels[below[below >= 0]] == levels[node] + 1).all()
 
 
-def test_each_difference_between_the_paper_and_the_program_is_an_option(multilabel):
+def test_options_for_paper_and_program_change_the_forest(multilabel):
     X, Y, model = data_and_model(multilabel, seed=7)
     for change in ({"ties": "first"}, {"initial_weights": "uniform"}, {"prune": False}, {"shuffle": False}):
         assert not same_forest(model, clone(model).set_params(**change).fit(X, Y))
-    # Nothing is left that trees could differ by; first weights alone make them differ.
+    # With these options, all trees are equal. Random initial weights make them differ.
     options = {"ties": "first", "shuffle": False, "prune": False}
     same = clone(model).set_params(n_trees=2, **options).fit(X, Y)
     assert np.array_equal(*np.split(same.forest_.biases, 2))
@@ -137,11 +137,11 @@ def test_each_difference_between_the_paper_and_the_program_is_an_option(multilab
     assert not np.array_equal(first, paper.forest_.biases[first.shape[0] :])
 
 
-def test_degenerate_data(multilabel):
+def test_ldsm_learns_degenerate_data(multilabel):
     nothing = sparse.csr_array((40, 5), dtype=np.float32)
     Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
     for options in ({}, {"optimizer": "sgd"}):
-        model = LdSM(n_trees=2, **options).fit(nothing, Y)  # no feature can tell instances apart: a tree is one leaf
+        model = LdSM(n_trees=2, **options).fit(nothing, Y)  # each tree is one leaf, because no feature can split it
         assert model.n_nodes_.tolist() == [1, 1]
         assert model.tree_depths_.tolist() == [0, 0]
         assert model.predict_proba(nothing[:1]).toarray().tolist() == [[0.5, 0.5, 0.0]]
@@ -155,22 +155,22 @@ def test_degenerate_data(multilabel):
     assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
-def test_what_is_left_to_the_size_of_the_training_set(multilabel):
-    X, Y = multilabel(3000, 5, 300)  # fewer than ten positive instances of a label only with few rows
+def test_defaults_depend_on_size_of_training_set(multilabel):
+    X, Y = multilabel(3000, 5, 300)  # with 300 rows, labels have fewer than ten positives on average
     chosen = [(model.max_nodes_, model.lambda_1_) for n in (3000, 300) for model in [LdSM(n_trees=1).fit(X[:n], Y[:n])]]
     assert Y[:300].nnz < 10 * 300 <= Y.nnz
     assert chosen == [(1500, 2.0), (1000, 4.0)]
 
 
-def test_too_many_features_to_standardise():
+def test_sgd_refuses_too_many_features_to_standardise():
     X = sparse.csr_array((2000, 1 << 20), dtype=np.float32)
     with raises_with(XmlcError, "optimizer='sgd'", "optimizer='nag'"):
         LdSM(optimizer="sgd").fit(X, sparse.csr_array(np.ones((2000, 2), dtype=bool)))
 
 
 @pytest.mark.slow
-def test_precision_on_bibtex(mirror):
-    """The authors' program at these settings, ten trees: .598 .351 .260."""
+def test_precision_on_bibtex_equals_authors_program(mirror):
+    """The authors' program has .598 .351 .260 with these settings and ten trees."""
     (X, Y), (X_test, Y_test) = bibtex(mirror)
     labels, _ = LdSM(n_jobs=2).fit(X, Y).predict_top_k(X_test, 5)
     assert_precision(Y_test, labels, (59.8, 35.1, 26.0), within=1.5)

@@ -1,4 +1,4 @@
-"""A node of LdSM fitted: its weights are for features as they come."""
+"""Nodes of LdSM: their weights for unscaled features, the order of splits, and the routes of instances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY = np.uint64(5)
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
-def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
+def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     X, Y, node = node_of(multilabel)
     x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
@@ -37,7 +37,7 @@ def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
 
     features, weights, biases = fit()
     p = features.size + 1
-    local = room.reshape(-1, 4)[:p, :2]  # of the node's own features
+    local = room.reshape(-1, 4)[:p, :2]  # the features of the node
     rows = np.array([np.zeros(p)] * node.size)
     for i in range(node.size):
         rows[i, data.ids[data.starts[i] : data.starts[i + 1]]] = data.values[data.starts[i] : data.starts[i + 1]]
@@ -54,7 +54,7 @@ def test_learned_weights_are_for_features_as_they_come(multilabel, adaptive):
     assert not np.array_equal(weights, fit(uniform_start=True)[1])
 
 
-# Which leaf of a tree of LdSM is split next.
+# The order in which leaves are split.
 
 
 def instances_of(forest, X):
@@ -71,27 +71,27 @@ def instances_of(forest, X):
 
 
 @pytest.mark.parametrize("arity", [2, 3])
-def test_the_leaf_with_the_highest_priority_is_split_next(multilabel, arity):
-    """Algorithm 1: sum minus maximum of the label histogram; among the nodes that are ever split."""
+def test_leaf_with_highest_priority_is_split_next(multilabel, arity):
+    """In Algorithm 1, the priority is the sum minus the maximum of the label histogram."""
     X, Y = multilabel(600, 30, 12, seed=1)
     forest = LdSM(n_trees=1, arity=arity, max_nodes=10**6, learning_rate=1.0, epochs=10, n_jobs=1).fit(X, Y).forest_
     rows, Y = instances_of(forest, X.toarray()), Y.toarray()
     priority = {node: Y[own].sum() - Y[own].sum(axis=0).max() for node, own in rows.items()}
     waiting = {0}
-    for node in range(forest.levels.size):  # in the order in which they were split
+    for node in range(forest.levels.size):  # nodes are in the order of their splits
         assert priority[node] == max(priority[other] for other in waiting)
         waiting = waiting - {node} | {child for child in forest.children[node].tolist() if child >= 0}
     assert len({*priority.values()}) > 5
 
 
-# The data of a node of LdSM: features and labels numbered anew.
+# The data of a node: renumbered features and labels.
 
 
-def test_a_node_is_numbered_anew(multilabel):
+def test_features_and_labels_of_a_node_are_renumbered(multilabel):
     X, Y, node = node_of(multilabel)
     x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.nnz + X.shape[0], Y.nnz)
-    for own in (node, node[:4]):  # the second finds the room as the first left it
+    for own in (node, node[:4]):  # the second node reuses the buffers of the first
         n_labels, p = gather_labels(y, own, data), gather_scaled(x, own, data)
         local = sparse.csr_array((data.values, data.ids, data.starts[: own.size + 1]), shape=(own.size, p)).toarray()
         assert data.features[p - 1] == d
@@ -106,10 +106,10 @@ def test_a_node_is_numbered_anew(multilabel):
         assert priority_of(y, own, np.zeros(m, np.uint32)) == Y[own].sum() - Y[own].sum(axis=0).max()
 
 
-# Where instances go at a node of LdSM.
+# The routes of instances at a node.
 
 
-def test_instances_go_in_all_directions_that_reach_a_half(multilabel):
+def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
     X, _ = multilabel(60, 8, 3, seed=4)
     rng = np.random.default_rng(4)
     features = np.array([6, 1, 3, 0], dtype=np.uint32)
@@ -129,4 +129,4 @@ def test_instances_go_in_all_directions_that_reach_a_half(multilabel):
     halves, only_biases = np.array([0.5, 0.499, 0.5], np.float32), (features[:0], weights[:0])
     route(kernel_csr(X), node, *only_biases, halves, dense, chosen)
     assert (chosen == 0b101).all()
-    assert not divides(np.full(9, 3, np.uint8), sizes)  # all go both ways, none the third
+    assert not divides(np.full(9, 3, np.uint8), sizes)  # all instances take the first two directions

@@ -1,4 +1,4 @@
-"""What ldsm2020 proves about its objective and its trees, and where what it states does not hold."""
+"""The theorems of ldsm2020 about its objective and its trees, and counterexamples to some of its statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RNG = np.random.default_rng(7)
 
 
 def random_split(arity, n_labels, hard=False):
-    """Return P, P_i and pi of a split in which each label's instances go somewhere: sum_j P_j^i >= 1."""
+    """Return P, P_i and pi of a random split. Each instance takes at least one direction: sum_j P_j^i >= 1."""
     pi = RNG.dirichlet(np.ones(n_labels))
     P_i = RNG.random((arity, n_labels)) ** RNG.choice([0.2, 1.0, 5.0])
     P_i = (P_i > 0.5).astype(float) if hard else P_i
@@ -29,17 +29,17 @@ def balance_of(P):
 
 
 def balancedness(P):
-    """Definition 1."""
+    """Return the balancedness by Definition 1."""
     return abs(P - P.mean()).max()
 
 
 def purity(P_i, pi):
-    """Definition 2."""
+    """Return the purity by Definition 2."""
     return np.minimum(P_i, P_i.sum(axis=0) - P_i).mean(axis=0) @ pi
 
 
 def splits(arity, n_labels):
-    """All ways to send the instances of equally frequent labels in some directions each."""
+    """Yield all splits of equally frequent labels, with the same directions for all instances of a label."""
     ways = [way for way in product((0, 1), repeat=arity) if any(way)]
     pi = np.full(n_labels, 1 / n_labels)
     for chosen in product(ways, repeat=n_labels):
@@ -48,7 +48,7 @@ def splits(arity, n_labels):
 
 
 @pytest.mark.parametrize(("arity", "n_labels"), [(2, 4), (3, 3)])
-def test_the_smallest_objective_is_a_balanced_and_pure_split_and_no_other(arity, n_labels):
+def test_objective_is_smallest_only_for_balanced_and_pure_splits(arity, n_labels):
     """Lemmas 1 and 4: J* = -lambda_1 (M - 1)."""
     lambda_1, lambda_2 = 2.0, 0.5
     best = -lambda_1 * (arity - 1)
@@ -63,32 +63,32 @@ def test_the_smallest_objective_is_a_balanced_and_pure_split_and_no_other(arity,
 
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])
-def test_range_of_the_objective(arity):
+def test_objective_is_within_range_of_lemmas_1_and_4(arity):
     """Lemmas 1 and 4: [-lambda_1 (M - 1), lambda_2 (M - 1)] if lambda_2 > (M - 3) lambda_1, and lambda_1 >= 1."""
     for trial in range(150):
         lambda_1 = RNG.uniform(1, 4)
         lambda_2 = max(0.0, arity - 3) * lambda_1 + RNG.uniform(0.01, 3)
         value = twin.objective(*random_split(arity, 6, hard=trial % 2 == 0), lambda_1, lambda_2)
         assert -lambda_1 * (arity - 1) - 1e-12 <= value <= lambda_2 * (arity - 1) + 1e-12
-    # All in all directions is the upper end; below lambda_1 = 1 all in one direction may lie above it.
+    # The upper end has all instances in all directions. If lambda_1 < 1, one direction may exceed it.
     everywhere = np.ones(arity), np.ones((arity, 1)), [1.0]
     assert twin.objective(*everywhere, 2.0, 0.25) == pytest.approx(0.25 * (arity - 1))
     one = np.eye(arity)[0], np.eye(arity)[:, :1], [1.0]
     assert twin.objective(*one, 0.5, 0.25) == pytest.approx(0.5 * (arity - 1))
 
 
-def test_balancedness_is_bounded_by_the_balancing_term():
+def test_balancedness_is_bounded_by_balancing_term():
     """Lemma 2: beta <= J - J_purity."""
     for trial in range(200):
         P, *_ = random_split(2 + trial % 4, 6, hard=trial % 3 == 0)
         assert balancedness(P) <= balance_of(P) + 1e-12
 
 
-def test_purity_is_bounded_by_the_purity_terms():
-    """Lemma 3 with M - 1 in place of (M - 1) / 2, for lambda_2 > lambda_1 (M - 1).
+def test_purity_is_bounded_by_purity_terms():
+    """Lemma 3 with M - 1 instead of (M - 1) / 2, for lambda_2 > lambda_1 (M - 1).
 
-    Its proof bounds sum_(j<l) |P_j - P_l| by (M - 1) / 2 sum_j P_j (equation 41), but one direction alone already gives
-    M - 1; |a - b| <= a + b gives (M - 1) sum_j P_j.
+    The proof bounds sum_(j<l) |P_j - P_l| by (M - 1) / 2 sum_j P_j (equation 41). A split in one direction has the sum
+    M - 1, which exceeds this bound. The inequality |a - b| <= a + b gives the correct bound (M - 1) sum_j P_j.
     """
     for trial in range(200):
         arity = 2 + trial % 4
@@ -100,7 +100,7 @@ def test_purity_is_bounded_by_the_purity_terms():
         assert purity(P_i, pi) <= (rest + lambda_2) / (arity * slack) + 1e-12
 
 
-def test_lemma_3_as_printed_fails_for_the_best_split():
+def test_lemma_3_as_published_fails_for_best_split():
     lambda_1, lambda_2 = 2.0, 1.5  # lambda_1 (M - 1) >= lambda_2 >= lambda_1 (M - 1) / 2
     P, P_i, pi = np.array([0.5, 0.5]), np.eye(2), [0.5, 0.5]
     bound = (twin.objective(P, P_i, pi, lambda_1, lambda_2) + lambda_2) * 2 / (2 * (2 * lambda_2 - lambda_1))
@@ -111,8 +111,8 @@ def top_mass(histogram, r):
     return np.sort(histogram)[::-1][:r].sum()
 
 
-def test_a_split_keeps_or_raises_the_recall_of_its_formula():
-    """Theorem 2, equations (57)-(61): an instance sent in several directions counts in equal parts."""
+def test_splits_do_not_lower_recall_of_theorem_2():
+    """Theorem 2, equations (57)-(61). An instance in several directions counts in equal parts."""
     raised = 0
     for trial in range(200):
         arity, r = 2 + trial % 3, 1 + trial % 4
@@ -126,7 +126,7 @@ def test_a_split_keeps_or_raises_the_recall_of_its_formula():
 
 
 def recall_of_tree(model, X, Y, r):
-    """R@r on training data, an instance's weight halved (or divided by M) wherever it goes both (all) ways."""
+    """Return R@r on training data. At each node, an instance's weight is divided by its number of directions."""
     forest, dense = model.forest_, X.toarray()
     histograms = np.zeros((forest.sizes.size, Y.shape[1]))
     for x, own in zip(dense, Y.toarray()):
@@ -142,14 +142,14 @@ def recall_of_tree(model, X, Y, r):
     return sum(top_mass(histogram, r) for histogram in histograms) / (r * X.shape[0])
 
 
-def test_recall_does_not_fall_as_a_tree_grows(multilabel):
-    """Theorem 2 on a tree: its error 1 - R@r falls with its splits; each example has r labels, as the proof has it."""
+def test_recall_does_not_decrease_as_tree_grows(multilabel):
+    """Theorem 2 for a tree: splits do not increase the error 1 - R@r. As in the proof, each example has r labels."""
     X, r = multilabel(120, 15, 10, seed=8)[0], 3
     ranks = (X @ np.random.default_rng(8).normal(size=(15, 10))).argsort(axis=1).argsort(axis=1)
     Y, recalls, levels = sparse.csr_array(ranks < r), [], None
     for n_nodes in (1, 3, 5, 9, 13):
         model = LdSM(n_trees=1, max_nodes=n_nodes, learning_rate=1.0, epochs=20, n_jobs=1).fit(X, Y)
-        # A larger tree continues the smaller one.
+        # A larger tree extends the smaller one.
         assert levels is None or model.forest_.levels[: levels.size].tolist() == levels.tolist()
         levels = model.forest_.levels
         assert model.n_nodes_.tolist() == [n_nodes]
@@ -159,7 +159,7 @@ def test_recall_does_not_fall_as_a_tree_grows(multilabel):
 
 
 def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
-    """Grow a tree over equally likely instances while some split has J = J*, trying all; return its leaves."""
+    """Grow a tree over equally likely instances by any splits with J = J*, and return its leaves."""
     seen = sets.sum(axis=0)
     present = seen > 0
     for ways in product(range(1, 2**arity), repeat=len(sets)):
@@ -172,7 +172,7 @@ def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
 
 
 def errors(leaves):
-    """Both sides of equation (5) for r = 1 .. R: missed labels / r, and 1 - R@r, where by (53) R@r is hits / r."""
+    """Return both sides of equation (5) for r = 1 .. R: missed labels / r, and 1 - R@r. By (53), R@r is hits / r."""
     n, R = sum(map(len, leaves)), leaves[0][0].sum()
     r = np.arange(1, R + 1)
     hits = sum(np.cumsum(np.sort(leaf.sum(axis=0))[::-1][:R]) for leaf in leaves) / n
@@ -180,12 +180,12 @@ def errors(leaves):
 
 
 @pytest.mark.parametrize(("n_labels", "R", "arity"), [(4, 1, 2), (8, 2, 2), (12, 3, 2), (9, 3, 3), (3, 1, 3)])
-def test_perfect_splits_down_to_single_label_sets_leave_no_error(n_labels, R, arity):
+def test_perfect_splits_down_to_single_label_sets_have_no_error(n_labels, R, arity):
     """Theorem 1, Section 3.2: with R labels an example and J = J* at every node, the r-level error is 0 for r <= R.
 
-    It holds with what its proof takes for granted (Section 8): (K / R) disjoint label sets, as many as a full tree has
-    leaves, so that each leaf has one of them; and with the error 1 - R@r, the right-hand side of (5). The other side
-    counts the R - r labels that are left out of r predictions: it is (R - r) / r in place of 0.
+    The theorem needs two assumptions of its proof (Section 8). First, there are (K / R) disjoint label sets, one for
+    each leaf of a full tree. Second, the error is 1 - R@r, the right-hand side of (5). The left-hand side is
+    (R - r) / r instead of 0, because it also counts the R - r labels beyond r predictions.
     """
     leaves = grown(np.kron(np.eye(n_labels // R, dtype=int), np.ones((1, R), dtype=int)), arity)
     assert len(leaves) == n_labels // R
@@ -195,10 +195,10 @@ def test_perfect_splits_down_to_single_label_sets_leave_no_error(n_labels, R, ar
     np.testing.assert_allclose(missed, (R - r) / r)
 
 
-def test_theorem_1_as_printed_fails_where_a_leaf_has_several_label_sets():
-    """J = J* wherever a node is split, and nothing more is split with J*: two leaves, each of three sets that overlap.
+def test_theorem_1_as_published_fails_if_leaf_has_several_label_sets():
+    """A tree has two leaves, each with three overlapping sets, and no further split has J = J*.
 
-    Above (51) the proof has a leaf's entries beyond the first R at most 1/2; the bound is R / (R + 1).
+    Above (51), the proof bounds a leaf's entries beyond the first R by 1/2. The correct bound is R / (R + 1).
     """
     triangle = 1 - np.eye(3, dtype=int)  # {2, 3}, {1, 3}, {1, 2}
     leaves = grown(np.kron(np.eye(2, dtype=int), triangle), 2)
@@ -208,8 +208,8 @@ def test_theorem_1_as_printed_fails_where_a_leaf_has_several_label_sets():
 
 
 @pytest.mark.parametrize(("n_labels", "R", "arity"), [(8, 2, 2), (8, 1, 2), (8, 2, 4)])
-def test_a_trained_tree_with_nearly_perfect_splits_has_no_error(n_labels, R, arity):
-    """Theorem 1 of the trees that are learned, where each label set has a feature of its own."""
+def test_trained_tree_with_nearly_perfect_splits_has_no_error(n_labels, R, arity):
+    """Theorem 1 for trained trees, if each label set has its own feature."""
     sets = np.eye(n_labels // R).repeat(20, axis=0)
     Y = np.kron(sets, np.ones((1, R))).astype(bool)
     near = 0
@@ -218,7 +218,7 @@ def test_a_trained_tree_with_nearly_perfect_splits_has_no_error(n_labels, R, ari
             n_trees=1, arity=arity, lambda_1=2.0, lambda_2=3.0, learning_rate=1.0, epochs=20, random_state=seed
         )
         objectives = model.fit(sets.astype(np.float32), Y).forest_.objectives[:, -1]
-        if (objectives < -2 * (arity - 1) + 0.05).all():  # which the seed decides, and how many nodes there are
+        if (objectives < -2 * (arity - 1) + 0.05).all():  # this depends on the seed and the number of nodes
             near += 1
             found = model.predict_top_k(sets.astype(np.float32), R)[0]
             assert (np.take_along_axis(Y, found.astype(int), axis=1)).all()

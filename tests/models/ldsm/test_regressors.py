@@ -1,4 +1,4 @@
-"""Training the regressors of a node of LdSM against plain Python."""
+"""Training of the regressors of an LdSM node, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def weights_of(slots, arity):
 
 @pytest.mark.parametrize("uniform", [False, True])
 @pytest.mark.parametrize(("arity", "adaptive"), [(2, True), (3, True), (2, False)])
-def test_training_a_node_equals_plain_python(multilabel, arity, adaptive, uniform):
+def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, uniform):
     X, Y, node = node_of(multilabel)
     x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
@@ -61,8 +61,8 @@ def test_training_a_node_equals_plain_python(multilabel, arity, adaptive, unifor
     assert np.allclose(objectives, history, atol=2e-4)
 
 
-def test_first_weights_are_uniform_or_zero():
-    """Algorithm 2's random start, within 1 / d as the authors' program has it."""
+def test_initial_weights_are_uniform_or_zero():
+    """Algorithm 2 starts with random weights. As in the authors' program, they are within 1 / d."""
     slots = np.empty((2, 5000, 4), np.float32)
     start_slots(slots, 4, 50, KEY)
     weights = weights_of(slots, 4)
@@ -74,11 +74,11 @@ def test_first_weights_are_uniform_or_zero():
     assert not slots[..., :2].any()
 
 
-# Directions of an instance at a node of LdSM: their costs and the objective, against the twin.
+# The costs of an instance's directions and the objective, compared with the plain implementation.
 
 
 def side_by_side(sums):
-    """Return sums of (M, labels) as kernels have them: two directions side by side, float32 (pairs, labels, 2)."""
+    """Return sums of shape (M, labels) in pairs of directions, as float32 of shape (pairs, labels, 2)."""
     pairs = np.zeros(((len(sums) + 1) // 2, sums.shape[1], 2), dtype=np.float32)
     for j, own in enumerate(sums):
         pairs[j // 2, :, j % 2] = own
@@ -87,11 +87,11 @@ def side_by_side(sums):
 
 @settings(max_examples=40)
 @given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
+def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     rng = np.random.default_rng(seed)
     seen = rng.integers(1, 30, size=7)
     labels = rng.choice(7, size=n_own, replace=False)
-    # Quarters are exact in float32; sums are at most one for each time the label was seen before.
+    # Quarters are exact in float32. Each earlier instance of a label adds at most one.
     before = seen - np.isin(np.arange(7), labels)
     sums = np.floor(4 * rng.random((arity, 7)) * before) / 4
     lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
@@ -100,11 +100,11 @@ def test_direction_costs_are_the_objective_of_each_choice(arity, n_own, seed):
     direction_costs(own, side_by_side(sums), totals, int(seen.sum()), lambda_1, lambda_2, costs)
     expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
-    # What all choices have in common is left out.
+    # Costs omit the terms that all choices share.
     assert np.allclose(costs[1:] - costs[1], seen.sum() * (values - values[0]), atol=1e-9)
 
 
-def test_objective_of_a_node():
+def test_objective_of_node_equals_plain_implementation():
     rng = np.random.default_rng(2)
     for arity in (2, 3, 4):
         seen = rng.integers(1, 30, size=7)
@@ -114,11 +114,11 @@ def test_objective_of_a_node():
         assert found == pytest.approx(expected, rel=1e-5)
 
 
-def test_ties_go_to_the_first_or_to_any():
+def test_ties_go_to_first_or_random_direction():
     costs = np.array([0.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     assert best_directions(costs, False, KEY, 0) == 2
     found = np.array([best_directions(costs, True, KEY, step) for step in range(600)])
-    assert set(found) == {2, 4, 5}  # 7, all directions, is as good, but not better
+    assert set(found) == {2, 4, 5}  # 7 (all directions) needs a lower cost than the others
     assert np.bincount(found).max() < 260
     costs[7] = 0.5
     assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
@@ -126,7 +126,7 @@ def test_ties_go_to_the_first_or_to_any():
 
 @settings(max_examples=100)
 @given(st.integers(0, 5), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
-def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, quarters, seed):
+def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     rng = np.random.default_rng(seed)
     sums = rng.random((7, 2)).astype(np.float32) * rng.integers(1, 5)
     if quarters:  # many ties
@@ -139,7 +139,7 @@ def test_the_best_of_two_directions_is_that_of_any_number(n_own, random_ties, qu
     assert best_of_two(labels, sums[None], totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
 
 
-# Two regressors in one register against one after the other, bit for bit.
+# Two regressors in one register are bit-identical to one after the other.
 
 
 SLOPES, RATE = np.float32([0.31, -0.77]), np.float32(0.1)
@@ -161,7 +161,7 @@ def plain(ids, values, slots, slopes, rate):
 
 
 def instance(n, seed=0):
-    """Return n non-zeros and the slots of 40 features: weights, and positive squares."""
+    """Return n non-zeros and the slots of 40 features: weights and positive squares."""
     rng = np.random.default_rng(seed)
     slots = rng.normal(size=(40, 4)).astype(np.float32)
     slots[:, 2:] **= 2
@@ -169,7 +169,7 @@ def instance(n, seed=0):
 
 
 @pytest.mark.parametrize("n", [*range(10), 33])
-def test_margins_are_the_sums_of_sparse_dot(n):
+def test_margins_of_pairs_equal_sparse_dot(n):
     ids, values, slots = instance(n)
     expected = [sparse_dot(ids, values, np.ascontiguousarray(slots[:, side])) for side in range(2)]
     assert margins(ids, values, slots.reshape(-1)) == tuple(expected)
@@ -177,7 +177,7 @@ def test_margins_are_the_sums_of_sparse_dot(n):
 
 @pytest.mark.parametrize("n", [*range(10), 33])
 @pytest.mark.parametrize("is_adaptive", [True, False])
-def test_a_step_is_that_of_each_regressor_alone(n, is_adaptive):
+def test_step_of_a_pair_equals_steps_of_single_regressors(n, is_adaptive):
     ids, values, slots = instance(n)
     expected, sums = slots.copy(), []
     for side in range(2):

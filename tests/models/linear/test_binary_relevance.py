@@ -18,7 +18,7 @@ from xmlc.models.linear.binary_relevance import sigmoids_above
 
 @pytest.fixture(scope="module")
 def problem():
-    """60 instances, 5 features of very different spread, 4 labels; the last but one has no positive, the last all."""
+    """Return 60 instances and 4 labels, with features of various scales. Label 2 is never positive, label 3 always."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5)) * [0.1, 1, 5, 1, 0] + [0, 1, 0, 0, 2]
     X[rng.random(X.shape) < 0.2] = 0
@@ -29,7 +29,7 @@ def problem():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_equals_scikit_learns_regression(problem, standardize):
+def test_estimates_equal_scikit_learn(problem, standardize):
     X, Y = problem
     spe = BinaryRelevance(C=0.3, standardize=standardize).fit(X, Y).predict_proba(X).toarray()
     dense = X.toarray().astype(np.float64)
@@ -40,7 +40,7 @@ def test_equals_scikit_learns_regression(problem, standardize):
         assert np.allclose(spe[:, j], peer.predict_proba(dense)[:, 1], atol=1e-6)
 
 
-def test_a_label_on_which_all_instances_agree_is_sure(problem):
+def test_labels_with_one_class_are_certain(problem):
     X, Y = problem
     model = BinaryRelevance().fit(X, Y)
     spe = model.predict_proba(X).toarray()
@@ -51,7 +51,7 @@ def test_a_label_on_which_all_instances_agree_is_sure(problem):
     assert (model.predict_proba(X, threshold=0.5).toarray() == np.where(spe > 0.5, spe, 0)).all()
 
 
-def test_losses_are_those_of_scikit_learns_fits(problem):
+def test_validation_losses_equal_scikit_learn(problem):
     X, Y = problem
     grid = (0.01, 0.3, 4.0)
     model = BinaryRelevance(C_grid=grid, standardize=False, common=False).fit(X, Y)
@@ -67,7 +67,7 @@ def test_losses_are_those_of_scikit_learns_fits(problem):
     assert np.isnan(model.losses_[2:]).all()
 
 
-def test_threads_and_blocks_change_nothing(problem, monkeypatch):
+def test_model_is_bit_identical_for_any_threads_and_blocks(problem, monkeypatch):
     X, Y = problem
     one = BinaryRelevance(n_jobs=1).fit(X, Y)
     whole = one.predict_proba(X, 0.1)
@@ -83,7 +83,7 @@ def test_threads_and_blocks_change_nothing(problem, monkeypatch):
         assert (several.inner_products_ == 4).all()
 
 
-def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):
+def test_fit_warns_if_solver_misses_tolerance(problem, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = BinaryRelevance(C=5.0).fit(*problem)
@@ -94,11 +94,11 @@ def test_labels_are_solved_tightly_or_it_is_said(problem, monkeypatch):
         BinaryRelevance(C=5.0).fit(*problem)
 
 
-def test_nothing_to_learn_from_is_no_error():
+def test_fit_works_without_features_or_positives():
     Y = np.arange(12)[:, None] % 3 == 0
     without_features = BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0)))
     assert np.allclose(without_features.toarray(), 1 / 3)
-    # Each fold's training part knows one class only: no C is better than another, the smallest is taken.
+    # Each fold's training part has one class only. All values of C are equal, so fit selects the smallest.
     two = BinaryRelevance().fit(np.ones((2, 3)), [[True], [False]])
     assert np.isnan(two.losses_).all()
     assert two.C_.tolist() == [two.C_grid[0]]
@@ -107,17 +107,17 @@ def test_nothing_to_learn_from_is_no_error():
     assert nobody.predict_proba(np.ones((1, 3))).nnz == 0
 
 
-def test_too_many_weights_are_refused_before_anything_is_computed(problem, monkeypatch):
+def test_too_many_weights_are_refused_before_training(problem, monkeypatch):
     monkeypatch.setattr(label_logistic, "MAX_WEIGHTS", 19)
     with raises_with(XmlcError, "4 labels x 5 features", "PLT"):
         BinaryRelevance().fit(*problem)
 
 
-def test_estimates_above_are_those_of_plain_loops():
+def test_sigmoids_above_equal_plain_loops():
     rng = np.random.default_rng(3)
     scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
     scores[2, 1] = scores[3, 1] = 0.25
-    thresholds[1] = np.float32(sigmoid(0.25))  # equal is not above
+    thresholds[1] = np.float32(sigmoid(0.25))  # an equal estimate is not above
     counts, labels, estimates = sigmoids_above(scores, thresholds)
     expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
     expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]

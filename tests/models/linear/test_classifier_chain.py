@@ -16,7 +16,7 @@ from xmlc.models.linear.classifier_chain import sample_chain
 
 @pytest.fixture(scope="module")
 def problem():
-    """120 instances, 3 features, 4 labels; the second label is the first but for noise, the third its opposite."""
+    """Return 120 instances, 3 features and 4 labels. Label 1 is label 0 with noise, and label 2 its opposite."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     first = X[:, 0] + rng.normal(size=120) > 0
@@ -38,9 +38,9 @@ def sample_naively(scores, influence, n_samples, seed, first):
     return rows
 
 
-def test_samples_are_those_of_the_naive_chain():
+def test_samples_equal_plain_implementation():
     rng = np.random.default_rng(1)
-    # More labels a draw than the first buffer has room for.
+    # The samples have more labels than the initial buffer.
     scores, influence = rng.normal(2, 1, (4, 7)).astype(np.float32), rng.normal(0, 2, (7, 7)).astype(np.float32)
     counts, labels = sample_chain(scores, influence, 30, 5, 11)
     expected = sample_naively(scores, influence, 30, 5, 11)
@@ -48,7 +48,7 @@ def test_samples_are_those_of_the_naive_chain():
     assert labels.tolist() == list(itertools.chain.from_iterable(expected))
 
 
-def test_samples_follow_the_product_of_conditionals(problem):
+def test_samples_follow_product_of_conditionals(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=1.0).fit(X, Y)
     n_samples = 40_000
@@ -58,12 +58,12 @@ def test_samples_follow_the_product_of_conditionals(problem):
         for y in itertools.product([0, 1], repeat=4):
             conditionals = 1 / (1 + np.exp(-(scores + np.triu(model.influence_, 1).T @ np.array(y))))
             expected = np.prod(np.where(y, conditionals, 1 - conditionals))
-            # Five standard deviations of a share.
+            # Five standard deviations of the frequency.
             bound = 5 * np.sqrt(expected * (1 - expected) / n_samples) + 1e-4
             assert abs((draws[i] == y).all(axis=1).mean() - expected) < bound
 
 
-def test_estimates_are_shares_of_the_samples_and_leave_them_alone(problem):
+def test_estimates_are_means_of_unchanged_samples(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(n_samples=20, C=1.0).fit(X, Y)
     samples = model.sample(X)
@@ -75,7 +75,7 @@ def test_estimates_are_shares_of_the_samples_and_leave_them_alone(problem):
     assert (model.inner_products_ == 4).all()
 
 
-def test_samples_depend_on_seed_and_instance_alone(problem, monkeypatch):
+def test_samples_depend_only_on_seed_and_instance(problem, monkeypatch):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=1.0, n_jobs=1).fit(X, Y)
     samples = model.sample(X, 30)
@@ -86,7 +86,7 @@ def test_samples_depend_on_seed_and_instance_alone(problem, monkeypatch):
     assert model.sample(X[:0], 30).shape == (0, 4)
 
 
-def test_equals_scikit_learns_regressions_on_earlier_labels(problem):
+def test_chain_equals_scikit_learn_regressions_on_earlier_labels(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=0.7, label_scale=3.0, standardize=False).fit(X, Y)
     dense, labels = X.toarray().astype(np.float64), Y.toarray()
@@ -98,7 +98,7 @@ def test_equals_scikit_learns_regressions_on_earlier_labels(problem):
         assert (model.influence_[j:, j] == 0).all()
 
 
-def test_reversed_order_is_the_chain_of_reversed_labels(problem):
+def test_reversed_order_equals_chain_of_reversed_labels(problem):
     X, Y = problem
     turned = ProbabilisticClassifierChain(C=1.0, order="reversed").fit(X, Y).sample(X, 10)
     given = ProbabilisticClassifierChain(C=1.0).fit(X, Y[:, ::-1]).sample(X, 10)
@@ -106,6 +106,6 @@ def test_reversed_order_is_the_chain_of_reversed_labels(problem):
     assert turned.has_sorted_indices
 
 
-def test_no_samples_are_refused(problem):
+def test_sample_refuses_n_samples_of_0(problem):
     with raises_with(XmlcError, "n_samples=0"):
         ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)

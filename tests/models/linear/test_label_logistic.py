@@ -1,4 +1,4 @@
-"""One regression for each label: the choice of C, and pieces of work."""
+"""One regression for each label: the selection of C, and the division into tasks."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from xmlc.models.linear.label_logistic import linear_scores, make_problem, scale
 
 
 @pytest.mark.parametrize("common", [True, False])
-def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
+def test_selected_c_has_smallest_mean_loss(common):
     losses = np.random.default_rng(2).random((6, 3, 5))
     losses[0, 1] = np.nan
     losses[5] = np.nan
@@ -21,7 +21,7 @@ def test_the_best_place_is_that_of_the_smallest_mean_loss(common):
     assert label_logistic.best_indices(losses, common).tolist() == expected
 
 
-def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypatch):
+def test_blocks_contain_each_label_once_and_start_with_costly_labels(monkeypatch):
     Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
     widths = np.full(8, 2)
     problem = make_problem(sparse.csr_array(np.eye(40, 2, dtype=np.float32)), sparse.csr_array(Y), True, 1.0, widths)
@@ -33,7 +33,7 @@ def test_pieces_of_work_hold_each_label_once_and_begin_with_the_costly(monkeypat
     assert [block.tolist() for block in blocks] == [[3, 7, 6, 5]]
 
 
-def test_scales_are_those_of_numpy_and_leave_constants_alone():
+def test_scales_equal_numpy_and_are_1_for_constant_features():
     X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
     X[:, 2], X[:, 3] = 7.3, 0
     for weights in (np.ones(30), np.arange(30) % 4.0):
@@ -42,7 +42,7 @@ def test_scales_are_those_of_numpy_and_leave_constants_alone():
         assert (found[2:] == 1).all()
 
 
-def test_scores_are_sums_in_the_order_of_features():
+def test_scores_add_in_order_of_features():
     rng = np.random.default_rng(1)
     X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
     weights, constants = rng.normal(size=(9, 5)).astype(np.float32), rng.normal(size=5).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The solver of logistic regressions against its twin and against scikit-learn."""
+"""The solver of logistic regressions, compared with a plain implementation and with scikit-learn."""
 
 import math
 import warnings
@@ -17,7 +17,7 @@ from xmlc.models.linear.label_logistic import learnable, make_problem
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
-    """More labels than lanes, columns of very different means and spreads, and zeros; the labels' density varies."""
+    """Return a problem with more labels than lanes, various scales and means of columns, and zeros."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(0, 4, d)
     X[rng.random(X.shape) < 0.3] = 0
@@ -34,7 +34,7 @@ def dense(problem):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_each_lane_is_the_naive_solver(standardize):
+def test_each_lane_equals_plain_solver(standardize):
     problem, Y = random_problem(standardize=standardize)
     held_out = np.arange(problem.n_instances) % 4 == 0
     rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
@@ -54,7 +54,7 @@ def test_each_lane_is_the_naive_solver(standardize):
 
 
 def hard(case):
-    """Return X and y of a problem that solvers have trouble with, and C."""
+    """Return X, y and C of a numerically hard problem."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 6))
     y = X[:, 0] + 0.5 * rng.normal(size=80) > 0
@@ -82,17 +82,17 @@ CASES += ["fewer instances than features", "means far from zero", "very differen
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("case", CASES)
-def test_hard_problems_have_scikit_learns_solution(case, standardize):
+def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
     X, y, C = hard(case)
     X = X.astype(np.float32).astype(np.float64)
     problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, np.array([X.shape[1]]))
     found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
     Z = dense(problem)
     ours = [sigmoid(score) for score in Z @ found.weights[0] + found.constants[0]]
-    # Without a shift of the features' means scikit-learn's own solvers stop short of their tolerance.
+    # Without centred features, scikit-learn's solvers do not reach their tolerance.
     centred = Z - Z.mean(axis=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # scikit-learn says so where it has not converged
+        warnings.simplefilter("error")  # scikit-learn warns if it has not converged
         model = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(centred, y)
     theirs = model.predict_proba(centred)[:, 1]
     assert np.abs(ours - theirs).max() < 1e-6
@@ -102,7 +102,7 @@ def test_hard_problems_have_scikit_learns_solution(case, standardize):
 
 
 def gradient_length(Z, y, C, w, b):
-    """Return the gradient's length in the norm of the inverse second derivatives, the Newton decrement, naively."""
+    """Return the Newton decrement: the gradient's length in the norm of the inverse Hessian."""
     z = Z @ w + b
     p = np.array([sigmoid(score) for score in z])
     A = np.column_stack([Z, np.ones(len(y))])
@@ -112,7 +112,7 @@ def gradient_length(Z, y, C, w, b):
     return math.sqrt(abs(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0]))
 
 
-def test_labels_are_solved_alike_in_any_company():
+def test_solution_of_label_does_not_depend_on_other_labels():
     problem, _ = random_problem(seed=3)
     labels = learnable(problem, np.ones(40, dtype=bool))
     grid = np.tile([0.1, 1.0], (labels.size, 1))

@@ -1,4 +1,4 @@
-"""Bounds of a query's similarities against plain twins; `test_estimator.py` holds that the search is exact."""
+"""Bounds of a query's similarities. `test_estimator.py` checks that the search is exact."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -13,8 +13,8 @@ VALUES = st.lists(st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1,
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(values=VALUES)
-def test_lines_bound_the_length_of_any_number_of_values(values):
-    """The lengths of the c largest for each c, by sorting; the kernel's are theirs bit for bit."""
+def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
+    """For each c, the reference sorts the values and takes the length of the c largest."""
     padded = np.zeros(WORD_BITS, dtype=np.float32)
     padded[: len(values)] = values
     lines = np.empty(4, dtype=np.float32)
@@ -37,7 +37,7 @@ def test_lines_bound_the_length_of_any_number_of_values(values):
     st.sampled_from([1.0, 1e-30, 1e-36, 1e-44]),
     st.data(),
 )
-def test_edge_below_the_kth_largest(values, unit, draw):
+def test_edge_is_below_kth_largest_value(values, unit, draw):
     k = draw.draw(st.integers(1, len(values)))
     ordered = np.array(sorted(values, reverse=True), dtype=np.float32) * np.float32(unit)
     edge = below_kth_largest(ordered[::-1].copy(), k, np.ones(64, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Sparse weighted nearest neighbours against a twin that computes every similarity, and the paper's statements."""
+"""Sparse weighted nearest neighbours, compared with a search over all similarities, and the paper's statements."""
 
 import nearest_twin
 import numpy as np
@@ -18,7 +18,7 @@ KINDS = ("weights", "binary", "signs")
 
 
 def small_blocks(monkeypatch, block_rows, n_words):
-    """Make the index of a few instances look like that of many."""
+    """Divide the index of a few instances into blocks, like an index of many."""
     build = _index.build_index
     monkeypatch.setattr(estimator, "build_index", lambda X, n_jobs: build(X, n_words, block_rows, n_jobs))
 
@@ -34,7 +34,7 @@ def check_search(model, X, Q):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("alpha", "beta"), [*PAIRS, (1.5, 0.7)])
-def test_everything_equals_the_naive_computation(alpha, beta, kind, monkeypatch):
+def test_neighbours_and_estimates_equal_plain_implementation(alpha, beta, kind, monkeypatch):
     for seed, (block_rows, n_words) in enumerate([(1 << 16, None), (16, 1), (7, 0), (64, 2)]):
         small_blocks(monkeypatch, block_rows, n_words)
         X, Y, Q = data(100, 90, seed, kind)
@@ -49,7 +49,7 @@ def test_everything_equals_the_naive_computation(alpha, beta, kind, monkeypatch)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
-def test_an_instance_of_weight_w_is_w_neighbours(alpha):
+def test_instance_of_weight_w_counts_as_w_neighbours(alpha):
     X, Y, Q = data(100, 90, 1, "weights")
     weights = np.random.default_rng(2).choice([0.5, 1, 3], 100).astype(np.float32)
     model = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=1.0).fit(X, Y, sample_weight=weights)
@@ -68,7 +68,7 @@ def test_an_instance_of_weight_w_is_w_neighbours(alpha):
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 999),
 )
-def test_search_is_exact_whatever_the_shape(n, d, S, beta, block_rows, n_words, kind, seed):
+def test_search_is_exact_for_any_shape(n, d, S, beta, block_rows, n_words, kind, seed):
     X, Y, Q = data(n, d, seed, kind, n_queries=4)
     with pytest.MonkeyPatch.context() as monkeypatch:
         small_blocks(monkeypatch, block_rows, n_words)
@@ -76,14 +76,14 @@ def test_search_is_exact_whatever_the_shape(n, d, S, beta, block_rows, n_words, 
 
 
 @pytest.mark.parametrize("beta", [1.0, 2.0])
-def test_instances_of_more_features_than_16_bits_count(beta):
+def test_instances_may_have_more_than_65535_features(beta):
     X, Y = np.ones((5, 70_000), dtype=np.float32), np.eye(5, dtype=bool)
     numbers, similarities = SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
     assert numbers.tolist() == [[0, 1, 2, 3, 4, -1, -1]] * 2
     np.testing.assert_allclose(similarities[:, :5], 1, rtol=1e-5)
 
 
-def test_blocks_are_as_small_as_their_postings_can_be_counted(monkeypatch):
+def test_blocks_are_limited_by_number_of_postings(monkeypatch):
     X, Y, Q = data(100, 90, 5, KINDS[0])
     monkeypatch.setattr(_index, "MOST_POSTINGS", 400)
     model = SparseWeightedNearestNeighbors(S=5, beta=1.0).fit(X, Y)
@@ -91,7 +91,7 @@ def test_blocks_are_as_small_as_their_postings_can_be_counted(monkeypatch):
     check_search(model, X, Q)
 
 
-def test_bounds_spare_most_similarities_on_many_instances():
+def test_bounds_avoid_most_similarities_on_many_instances():
     rng = np.random.default_rng(3)
     n, d = 5000, 300
     frequencies = 1 / np.arange(1, d + 1)
@@ -105,12 +105,12 @@ def test_bounds_spare_most_similarities_on_many_instances():
     assert model.inner_products_.mean() < 100
 
 
-def test_the_papers_example():
-    """Section 3.3: the instance with the very features loses by the cosine, and wins with the Jaccard similarity."""
+def test_example_of_section_3_3_is_reproduced():
+    """In Section 3.3, the instance with equal features loses with the cosine and wins with the Jaccard similarity."""
     X, Y = np.zeros((5, 9)), np.zeros((5, 7), dtype=bool)
     X[0, [1, 2, 4]], Y[0, [1, 2]] = 1, True
     X[1:, [1, 2, 4, 5, 8]], Y[1:, [3, 5, 6]] = 1, True
-    # With beta = 1 the four still outvote the one: only larger exponents let the best match win.
+    # The exponents alpha = 2 and beta >= 1 let the best match win against four others.
     labels = {
         beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta).fit(X, Y).predict_top_k(X[:1], 2)[0][0].tolist()
         for beta in (0, 1, 2)
@@ -119,8 +119,8 @@ def test_the_papers_example():
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
-def test_similarity_is_a_kernel(beta):
-    """Lemma 1: symmetric, and positive semidefinite for a whole beta."""
+def test_similarity_is_symmetric_and_positive_semidefinite(beta):
+    """Lemma 1, for integer beta."""
     X = data(60, 30, 5, "signs")[0]
     X = X[np.diff(X.indptr) > 0]
     X = sparse.csr_array(np.unique(X.toarray(), axis=0))
@@ -131,22 +131,22 @@ def test_similarity_is_a_kernel(beta):
     gram = np.zeros((n, 2 * n))
     rows = np.repeat(np.arange(n), (numbers >= 0).sum(axis=1))
     gram[rows, numbers[numbers >= 0]] = similarities[numbers >= 0]
-    gram = gram[:, :n] - gram[:, n:]  # only positive ones are found: the negative ones are those to -X
+    gram = gram[:, :n] - gram[:, n:]  # the search finds only positive ones, so -X gives the negative ones
     np.testing.assert_allclose(gram, gram.T, atol=1e-6)
     np.testing.assert_allclose(np.diag(gram), 1, atol=1e-6)
     assert np.linalg.eigvalsh(gram).min() > -1e-6
 
 
 def marked(n, d, n_labels, loud, seed):
-    """Instances with their label's feature, ``loud`` among others that are drawn at random and tell nothing."""
+    """Return instances with a feature of value ``loud`` for their label, and random features."""
     rng = np.random.default_rng(seed)
     X, of = (rng.random((n, d)) < 0.3).astype(np.float32), rng.integers(0, n_labels, n)
     X[:, :n_labels] = loud * np.eye(n_labels)[of]
     return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[of])
 
 
-def chosen_by_twin(X, Y, rows, S, alpha):
-    """Leave each row out of its neighbours; cosines where the gain exceeds its standard error."""
+def selected_by_twin(X, Y, rows, S, alpha):
+    """Select beta by leave-one-out: 0 (cosine) if its gain exceeds the standard error."""
     dense, gain = unit_rows(X).toarray(), []
     for i in rows:
         right = []
@@ -161,23 +161,23 @@ def chosen_by_twin(X, Y, rows, S, alpha):
 
 
 @pytest.mark.parametrize("most", [1000, 40])
-def test_beta_is_chosen_by_leaving_one_out(most, monkeypatch, tmp_path):
+def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
     monkeypatch.setattr(choosing, "SAMPLE", most)
     weak = marked(70, 40, 5, 0.1, 0)
     cases = [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]
     for (X, Y), expected in cases:
         rows = choosing.sample(70)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
-        assert model.beta_ == expected == chosen_by_twin(X, Y, rows, 3, 1.0)
-        given_one = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=expected).fit(X, Y)
-        assert given_one.beta_ == expected
+        assert model.beta_ == expected == selected_by_twin(X, Y, rows, 3, 1.0)
+        refitted = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=expected).fit(X, Y)
+        assert refitted.beta_ == expected
         model.save(tmp_path / "model")
-        for other in (given_one, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
+        for other in (refitted, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
             np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
 
 
-def test_estimates_are_shares_of_the_votes():
-    """Section 3.5: the weights sum to 1, so a label that all neighbours have is certain."""
+def test_estimates_are_shares_of_votes():
+    """In Section 3.5, the weights sum to 1, so a label of all neighbours is certain."""
     X, Y, Q = data(80, 30, 1)
     model = SparseWeightedNearestNeighbors(S=7).fit(X, sparse.hstack([Y, np.ones((80, 1), dtype=bool)]))
     estimates = model.predict_proba(Q).toarray()
@@ -199,7 +199,7 @@ def test_extreme_exponents_neither_overflow_nor_vanish(alpha):
     assert estimates.max() > 0
 
 
-def test_threads_and_pieces_do_not_show(monkeypatch):
+def test_results_are_bit_identical_for_any_threads_and_pieces(monkeypatch):
     X, Y = random_multilabel(300, 40, 9, seed=4)
     one = SparseWeightedNearestNeighbors(S=8, n_jobs=1).fit(X, Y)
     expected = [one.neighbours(X), one.predict_top_k(X, 3)]
@@ -211,7 +211,7 @@ def test_threads_and_pieces_do_not_show(monkeypatch):
     assert three.inner_products_.shape == (300,)
 
 
-def test_what_is_empty_has_no_neighbours():
+def test_empty_instances_have_no_neighbours():
     X, Y, _ = data(20, 10, 0)
     model = SparseWeightedNearestNeighbors(S=3).fit(X, Y)
     nothing = sparse.csr_array((1, 10), dtype=np.float32)
@@ -223,7 +223,7 @@ def test_what_is_empty_has_no_neighbours():
 
 
 @pytest.mark.parametrize("vanishing", [0.0, 1e-30])
-def test_stored_zeros_and_values_that_vanish_by_scaling_are_not_in_the_index(vanishing):
+def test_index_omits_stored_zeros_and_values_that_underflow(vanishing):
     X, Y, _ = data(50, 20, 8)
     dense = X.toarray()
     dense[:, 3] = 1e20 if vanishing else dense[:, 3]

@@ -1,4 +1,4 @@
-"""The index of a training set, array by array, against one that is built row by row."""
+"""The index of a training set, compared array by array with a plain construction."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from xmlc.models.nearest._index import build_index
 
 
 def naive_index(X, n_words, block_rows):
-    """Walk through the instances in order, and through each one's features in the order of their places."""
+    """Build the index by a loop over instances in order, and over their features in order of places."""
     n, d = X.shape
     frequencies = (X.toarray() != 0).sum(axis=0)
     order = sorted(range(d), key=lambda j: (-frequencies[j], j))
@@ -52,7 +52,7 @@ def naive_index(X, n_words, block_rows):
 @pytest.mark.parametrize(
     ("n", "d", "n_words", "block_rows"), [(40, 150, 1, 16), (700, 30, 0, 300), (600, 90, 2, 65536)]
 )
-def test_every_array_is_that_of_walking_through_the_rows(n, d, n_words, block_rows, kind):
+def test_every_array_equals_row_by_row_construction(n, d, n_words, block_rows, kind):
     X = unit_rows(data(n, d, 3, kind)[0])
     X.eliminate_zeros()
     expected = naive_index(X, n_words, block_rows)

@@ -1,7 +1,8 @@
-"""What swnn2018 proves about its neighbours and estimates (Section 3.5), where the distribution is known.
+"""The theorems of swnn2018 about neighbours and estimates (Section 3.5), for a known distribution.
 
-Instances are uniform on the unit circle. Each is within an angle of pi p of an x with probability p, so that the number
-of those that are is binomial. All have both features: J is 1 for an x that has both, whatever beta.
+Instances are uniform on the unit circle. Each instance is within an angle of pi p of an x with probability p. The
+number of instances within this angle is thus binomial. All instances have both features. If x has both, then J is 1 for
+any beta.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ def circle(n, seed):
 
 
 def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
-    """Return the similarities (N_SEARCHES, S) of x to its neighbours in training sets of n, and squared distances."""
+    """Return similarities and squared distances of x to its neighbours, each of shape (N_SEARCHES, S)."""
     x, similarities, distances = np.array(x, dtype=np.float32), [], []
     for seed in range(N_SEARCHES):
         X = circle(n, seed)
@@ -31,14 +32,15 @@ def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
 
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 @pytest.mark.parametrize(("n", "S"), [(64, 4), (512, 8), (4096, 16)])
-def test_neighbours_are_as_similar_as_the_bound_of_lemma_2_has_it(n, S, beta):
+def test_similarities_of_neighbours_keep_bound_of_lemma_2(n, S, beta):
     """Lemma 2: with S = o(n) the similarity of the r-th neighbour goes to 1 in probability, for every x and r <= S.
 
-    Its proof (Appendix A) has P[Sim <= 1 - eps] <= r / ((n + 1) p), with p the probability that one instance is more
-    similar, which goes to 0 with r / n. It holds for any x with beta = 0, and else for those with all features.
+    The bound in the proof (Appendix A) is P[Sim <= 1 - eps] <= r / ((n + 1) p). It goes to 0 with r / n. The number p
+    is the probability that one instance is more similar. The bound holds for any x if beta = 0, and else for x with all
+    features.
     """
     similarities, _ = searches(n, S, beta)
-    for share in (1, 2, 4):  # of r / n
+    for share in (1, 2, 4):  # factors of r / n
         p = share * S / n
         far = (similarities <= np.cos(np.pi * p)).mean(axis=0)
         r = np.arange(1, S + 1)
@@ -47,23 +49,23 @@ def test_neighbours_are_as_similar_as_the_bound_of_lemma_2_has_it(n, S, beta):
         assert (exact <= r / ((n + 1) * p)).all()
 
 
-def test_lemma_2_as_printed_fails_where_x_lacks_a_feature():
-    """With beta = 1 the Jaccard similarity of x = (1, 0) to all instances is 1/2, however many there are."""
+def test_lemma_2_as_published_fails_if_x_lacks_a_feature():
+    """With beta = 1, the Jaccard similarity of x = (1, 0) to any instance is 1/2."""
     similarities, distances = searches(4096, 4, beta=1.0, x=[(1, 0)])
     np.testing.assert_allclose(similarities, 0.5, atol=1e-3)
-    assert distances.mean() < 1e-5  # Lemma 3 holds nevertheless
+    assert distances.mean() < 1e-5  # Lemma 3 holds anyway
     assert searches(4096, 4, x=[(1, 0)])[0].min() > 0.999
 
 
-def test_votes_go_to_one_and_neighbours_to_the_instance():
-    """Corollary 1: max(Sim, 0) ** alpha goes to 1; Lemma 3: |X_(r) - x|^2 goes to 0, in probability and in the mean."""
+def test_votes_and_neighbours_converge():
+    """Corollary 1: max(Sim, 0) ** alpha goes to 1. Lemma 3: |X_(r) - x|^2 goes to 0 in probability and in the mean."""
     votes, means = [], []
     for n in (64, 512, 4096):
         similarities, distances = searches(n, S=round(n**0.5))
         np.testing.assert_allclose(distances, 2 - 2 * similarities, atol=1e-5)
         votes.append((similarities[:, -1] ** 2).mean())
         means.append(distances[:, -1].mean())
-        # The mean square of the angle to the r-th, pi times a Beta(r, n - r + 1), which is longer than the chord.
+        # The angle to the r-th is pi times a Beta(r, n - r + 1), and it is larger than the distance.
         S = similarities.shape[1]
         assert means[-1] <= np.pi**2 * S * (S + 1) / ((n + 1) * (n + 2)) * 1.1
     assert votes == sorted(votes)
@@ -71,7 +73,7 @@ def test_votes_go_to_one_and_neighbours_to_the_instance():
     assert means[-1] < 0.003
 
 
-POSTERIORS = {  # with the smallest L of |f(x) - f(x')| <= L |x - x'|, and the largest variance of Y
+POSTERIORS = {  # f, the smallest L of |f(x) - f(x')| <= L |x - x'|, and the largest variance of Y
     "constant": (lambda X: np.full(len(X), 0.5), 0.0, 0.25),
     "linear": (lambda X: 0.5 + 0.5 * X[:, 1], 0.5, 0.25),
 }
@@ -79,12 +81,12 @@ POSTERIORS = {  # with the smallest L of |f(x) - f(x')| <= L |x - x'|, and the l
 
 @pytest.mark.parametrize("alpha", [0.5, 2.0])
 @pytest.mark.parametrize("name", POSTERIORS)
-def test_squared_loss_is_below_its_bound_and_goes_to_zero(name, alpha):
+def test_squared_loss_keeps_bound_and_converges_to_zero(name, alpha):
     """Lemma 4 and Proposition 1.
 
-    Lemma 4: E[(estimate - f)^2] <= sigma^2 sum_r E[V_r^2] + L^2 sum_r E[V_r |X_(r) - X|^2], where V_r is the r-th
-    neighbour's share of the votes. Proposition 1: the left-hand side goes to 0 as n and S go to infinity with S = o(n),
-    and so does the excess error of the sign of estimate - 1/2, which is at most twice its root.
+    Lemma 4: E[(estimate - f)^2] <= sigma^2 sum_r E[V_r^2] + L^2 sum_r E[V_r |X_(r) - X|^2]. Here, V_r is the r-th
+    neighbour's share of the votes. Proposition 1: the left-hand side goes to 0 as n and S go to infinity with S = o(n).
+    The excess error of the sign of estimate - 1/2 also goes to 0. It is at most twice the root of the left-hand side.
     """
     posterior, L, variance = POSTERIORS[name]
     risks = []
@@ -107,7 +109,7 @@ def test_squared_loss_is_below_its_bound_and_goes_to_zero(name, alpha):
         bound = np.mean(terms, axis=0) @ (variance, L**2)
         error = 4 * np.std(losses) / n_sets**0.5
         assert np.mean(losses) <= bound + error
-        if name == "constant":  # the variance is all, and the bound is attained
+        if name == "constant":  # the loss is the variance alone and equals the bound
             assert abs(np.mean(losses) - bound) <= error
         assert np.mean(excesses) <= 2 * np.mean(losses) ** 0.5
         risks.append(np.mean(losses))

@@ -18,17 +18,17 @@ from xmlc.models.oplt.tree import NODE
 from xmlc.thresholds import OFO
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
-OF_THE_PROGRAM = [
+PROGRAM_SHAPES = [
     (policy, arity, max_leaf, "program")
     for policy in ("best_greedy", "random")
     for arity, max_leaf in ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7))
 ]
-GROWN = [(*shape, "paper") for shape in SHAPES] + OF_THE_PROGRAM
+GROWN = [(*shape, "paper") for shape in SHAPES] + PROGRAM_SHAPES
 
 
 @pytest.mark.parametrize("balance", ["ratio", "printed"])
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
-def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, arity, max_leaf, growth, balance):
+def test_tree_and_estimates_equal_plain_algorithms(policy, arity, max_leaf, growth, balance):
     X, Y = stream(n=200, m=100)
     model = oplt(policy, arity, max_leaf, balance=balance, growth=growth, unit_norm=False, random_state=7)
     model.partial_fit(X, Y)
@@ -45,7 +45,7 @@ def test_tree_and_estimates_are_those_of_the_algorithms_step_by_step(policy, ari
 
 
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
-def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the_bit(policy, arity, max_leaf, growth):
+def test_classifiers_equal_iplt_on_final_tree_after_any_prefix(policy, arity, max_leaf, growth):
     """Definition 1 (a proper online PLT algorithm)."""
     X, Y = stream(seed=1)
     model, done = oplt(policy, arity, max_leaf, growth=growth), 0
@@ -58,15 +58,15 @@ def test_after_any_prefix_classifiers_are_those_of_iplt_on_the_final_tree_to_the
         assert_same_nodes(model.to_plt().nodes_, trained_apart(model, X[:prefix], Y[:prefix]))
 
 
-STARTS = [("paper", None), ("paper", 0.3), ("program", None)]
-# Trees of 2-means have an arity of 2 here.
-STARTED = [(*shape, *start) for shape in SHAPES for start in STARTS if start[1] is None or shape[1] == 2]
+GROWTHS = [("paper", None), ("paper", 0.3), ("program", None)]
+# In these cases, 2-means trees have an arity of 2.
+STARTED = [(*shape, *start) for shape in SHAPES for start in GROWTHS if start[1] is None or shape[1] == 2]
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth", "warm_start"), STARTED)
-def test_a_training_set_gives_the_bits_of_its_stream(policy, arity, max_leaf, epochs, growth, warm_start):
-    """Two phases, the second on any number of threads, and one, with all that `partial_fit` needs."""
+def test_fit_is_bit_identical_to_training_on_the_stream(policy, arity, max_leaf, epochs, growth, warm_start):
+    """`fit` has two phases, the second on any number of threads. With online=True, it has one phase."""
     X, Y = stream(n=200, m=100, seed=2)
     more = {"growth": growth, "warm_start": warm_start, "epochs": epochs, "random_state": 3}
     online = oplt(policy, arity, max_leaf, online=True, **more).fit(X, Y)
@@ -80,7 +80,7 @@ def test_a_training_set_gives_the_bits_of_its_stream(policy, arity, max_leaf, ep
         np.testing.assert_array_equal(model.labels_, online.labels_)
 
 
-def test_a_model_of_a_training_set_is_stored_without_the_stream_and_learns_no_more(tmp_path):
+def test_model_without_online_is_saved_and_refuses_partial_fit(tmp_path):
     X, Y = stream(seed=2)
     model = oplt(epochs=2).fit(X, Y)
     model.save(tmp_path / "model")
@@ -95,7 +95,7 @@ def test_a_model_of_a_training_set_is_stored_without_the_stream_and_learns_no_mo
     assert online.n_instances_ == 240
 
 
-def test_a_cut_of_weights_is_that_of_a_plt(tmp_path):
+def test_weight_threshold_drops_small_weights_and_excludes_online(tmp_path):
     X, Y = stream(seed=2)
     model, whole = oplt(weight_cut=0.1).fit(X, Y), oplt().fit(X, Y)
     kept, all_weights = model.to_plt().nodes_, whole.to_plt().nodes_.weights
@@ -107,7 +107,7 @@ def test_a_cut_of_weights_is_that_of_a_plt(tmp_path):
         oplt(weight_cut=0.1, online=True).fit(X, Y)
 
 
-def test_after_a_training_that_was_interrupted_there_is_no_model(monkeypatch):
+def test_interrupted_fit_leaves_estimator_unfitted(monkeypatch):
     X, Y = stream(seed=2)
     model = oplt()
 
@@ -123,7 +123,7 @@ def test_after_a_training_that_was_interrupted_there_is_no_model(monkeypatch):
     assert model.partial_fit(X, Y).n_instances_ == 120
 
 
-def test_warm_start_keeps_the_tree_of_the_sample_in_its_upper_part():
+def test_warm_start_1_gives_the_tree_of_a_plt():
     X, Y = stream(seed=2)
     whole = oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y)
     assert shape(whole.tree_) == shape(
@@ -138,7 +138,7 @@ CHANGES |= {"gamma": 0.3, "eps": 0.5, "unit_norm": False, "random_state": 9}
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_stream_goes_on_with_the_hyperparameters_it_began_with_only(name, tmp_path):
+def test_partial_fit_refuses_changed_hyperparameters(name, tmp_path):
     X, Y = stream()
     model = OPLT().partial_fit(X, Y)
     model.save(tmp_path / "model")
@@ -153,7 +153,7 @@ def test_a_stream_goes_on_with_the_hyperparameters_it_began_with_only(name, tmp_
         begun.set_params(**{name: CHANGES[name]}, online=True).fit(X, Y).partial_fit(X, Y)
 
 
-def test_hyperparameters_of_fit_alone_may_change_in_a_stream():
+def test_hyperparameters_of_fit_may_change_between_partial_fits():
     X, Y = stream()
     model = OPLT().partial_fit(X, Y)
     model.set_params(epochs=1, warm_start=0.1, online=True, n_jobs=1).partial_fit(X, Y)
@@ -161,7 +161,7 @@ def test_hyperparameters_of_fit_alone_may_change_in_a_stream():
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), same.predict_proba(X).toarray())
 
 
-def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):
+def test_batches_and_loaded_models_continue_bit_identically(tmp_path):
     X, Y = stream(seed=4)
     whole = oplt().partial_fit(X, Y)
     parts = oplt().partial_fit(X[:50], Y[:50])
@@ -173,11 +173,11 @@ def test_batches_and_a_saved_model_go_on_with_the_same_bits(tmp_path):
     assert resumed.n_instances_ == whole.n_instances_ == 120
     for name, array in whole.to_plt().nodes_._asdict().items():
         np.testing.assert_array_equal(getattr(resumed.to_plt().nodes_, name), array)
-    # The file on disk was mapped, and is as it was.
+    # The mapped file on disk is unchanged.
     np.testing.assert_array_equal(OPLT.load(tmp_path / "model").to_plt().nodes_.bias, parts.to_plt().nodes_.bias)
 
 
-def test_labels_and_features_that_appear_later():
+def test_labels_and_features_may_appear_later():
     X, Y = stream(seed=5)
     whole = oplt().partial_fit(X, Y)
     known = max(int(Y[:60].indices.max()), 0) + 1
@@ -185,13 +185,13 @@ def test_labels_and_features_that_appear_later():
     assert growing.n_labels_ == known
     growing.partial_fit(X[60:], Y[60:])
     np.testing.assert_array_equal(growing.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
-    # Instances may be narrower or wider than what was learned: features without weights do not matter.
+    # Instances may have fewer or more features than the training set. Features without weights do not matter.
     narrow = X[:, :9]
     wide = sparse.csr_array((narrow.data, narrow.indices, narrow.indptr), shape=(X.shape[0], 1000))
     np.testing.assert_array_equal(whole.predict_top_k(wide, 3)[0], whole.predict_top_k(narrow, 3)[0])
 
 
-def test_progressive_ranking_is_what_the_model_predicts_before_each_instance():
+def test_progressive_rankings_equal_predictions_before_each_instance():
     X, Y = stream(n=40, seed=6)
     labels, scores = oplt().progressive_top_k(X, Y, 3)
     model = oplt()
@@ -205,8 +205,8 @@ def test_progressive_ranking_is_what_the_model_predicts_before_each_instance():
         model.partial_fit(X[[i]], Y[[i]])
 
 
-def test_work_and_memory_stay_within_a_constant_factor_of_iplt():
-    """Definition 2 (an efficient online PLT algorithm): weights held, as the stream grows."""
+def test_number_of_weights_is_within_constant_factor_of_iplt():
+    """Definition 2 (an efficient online PLT algorithm), for the number of weights along the stream."""
     X, Y = stream(n=400, d=60, m=120, seed=8)
     for prefix in (50, 200, 400):
         model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
@@ -216,7 +216,7 @@ def test_work_and_memory_stay_within_a_constant_factor_of_iplt():
         assert held <= 2 * (apart.weights.size + apart.bias.size)
 
 
-def test_a_stream_without_labels_or_with_one_label():
+def test_streams_may_have_no_label_or_one_label():
     X, _ = stream(n=10)
     nothing = oplt().partial_fit(X, sparse.csr_array((10, 3), dtype=bool))
     assert nothing.predict_proba(X).nnz == 0
@@ -229,7 +229,7 @@ def test_a_stream_without_labels_or_with_one_label():
     assert one.predict_top_k(X, 2)[0][:, 1].tolist() == [-1] * 10
 
 
-def test_fit_forgets_and_is_the_same_whatever_came_before():
+def test_fit_does_not_depend_on_earlier_training():
     X, Y = stream(seed=9)
     model = oplt(random_state=2).fit(X, Y)
     again = clone(model).partial_fit(X[:30], Y[:30])
@@ -247,13 +247,13 @@ def test_fit_forgets_and_is_the_same_whatever_came_before():
         ({"growth": "program", "warm_start": 0.1}, "warm_start=0.1"),
     ],
 )
-def test_wrong_hyperparameters(parameters, message):
+def test_invalid_hyperparameters_are_refused(parameters, message):
     X, Y = stream(n=5)
     with raises_with(XmlcError, message):
         OPLT(**parameters).partial_fit(X, Y)
 
 
-def test_wrong_data():
+def test_inconsistent_data_and_k_of_0_are_refused():
     X, Y = stream(n=5)
     with raises_with(XmlcError, "5 instances", "4"):
         oplt().partial_fit(X, Y[:4])
@@ -261,12 +261,12 @@ def test_wrong_data():
         oplt().progressive_top_k(X, Y, 0)
 
 
-def test_a_node_takes_little_beside_its_weights():
+def test_node_takes_at_most_104_bytes_besides_weights():
     assert NODE.itemsize <= 104
 
 
-def test_ofo_learns_thresholds_while_the_model_trains():
-    """Section 4.3 of plt2016: an instance is predicted, then OFO and the model learn it."""
+def test_ofo_learns_thresholds_during_training():
+    """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn it."""
     X, Y = stream(n=80, m=12, seed=7)
     X, dense = unit_rows(X), Y.toarray()
     model, ofo = oplt().partial_fit(X[[0]], Y[[0]]), OFO(a=1.0, b=4.0)

@@ -1,4 +1,4 @@
-"""The trees of the authors' program, and one of no bound."""
+"""The trees of the authors' program, and a tree without a limit of children."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from oplt_cases import oplt, shape, stream
 from scipy import sparse
 
 
-def test_a_bound_on_children_that_no_tree_reaches_takes_no_memory():
+def test_large_max_leaf_takes_no_memory():
     model = oplt("best_greedy", 2, 2**31 - 1).partial_fit(*stream())
     assert model._model.tree.nodes["padded"].max() < 100
     assert model.tree_.n_labels == model.labels_.size > 25
 
 
-# As napkinXC 0.7.2 wrote them for the stream below: best-greedy by balance alone, at most 4 leaves, by arity.
+# Trees of napkinXC 0.7.2 by arity, for the stream below: best-greedy by balance alone, at most 4 leaves.
 TREES_OF_NAPKINXC = {
     2: (
         (
@@ -33,8 +33,8 @@ TREES_OF_NAPKINXC = {
 
 
 @pytest.mark.parametrize("arity", [2, 3])
-def test_the_tree_of_the_authors_program_node_by_node(arity):
-    """A stream of new labels: 5, 1, 3, 2, 5, 1, ... an instance, so that the first group is beyond its bound."""
+def test_tree_equals_tree_of_authors_program(arity):
+    """Instances have 5, 1, 3, 2, 5, 1, ... new labels. The first group thus exceeds its limit."""
     counts = np.tile([5, 1, 3, 2], 6)[:22]
     Y = sparse.csr_array((np.ones(61, dtype=bool), np.arange(61), np.append(0, np.cumsum(counts))), shape=(22, 61))
     X = sparse.csr_array(np.eye(22, dtype=np.float32))

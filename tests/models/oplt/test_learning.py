@@ -1,4 +1,4 @@
-"""Learning of a stream: which nodes an instance reaches, and streams in several calls."""
+"""Training on a stream: the nodes of an instance, and streams in several calls."""
 
 from copy import copy
 
@@ -10,7 +10,7 @@ from xmlc.models.oplt.learning import mark_positives
 from xmlc.models.oplt.tree import ABOVE, MARK, NONE
 
 
-def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positive_children():
+def test_instance_reaches_nodes_above_its_labels():
     X, Y = stream(seed=9)
     tree = oplt("random", 3, 5).partial_fit(X, Y)._model.tree
     reached = np.empty(tree.nodes.size, dtype=np.int32)
@@ -32,7 +32,7 @@ def test_an_instance_reaches_the_nodes_above_its_labels_and_each_has_its_positiv
             assert children == {other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node}
 
 
-def test_a_copy_of_a_model_stays_when_the_model_learns_more():
+def test_copy_of_model_does_not_change_when_model_learns():
     X, Y = stream(n=200, m=60, seed=7)
     model = oplt().partial_fit(X[:60], Y[:60])
     other, expected = copy(model), model.predict_proba(X).toarray()
@@ -41,7 +41,7 @@ def test_a_copy_of_a_model_stays_when_the_model_learns_more():
 
 
 @pytest.mark.parametrize("policy", ["random", "best_greedy"])
-def test_a_stream_in_several_calls_and_one_that_is_ranked_leave_the_same_arrays(policy):
+def test_streams_in_parts_and_progressive_streams_give_equal_arrays(policy):
     X, Y = stream(n=200, m=30, seed=6)
     expected, parts, ranked = (oplt(policy, 3, 20) for _ in range(3))
     expected.partial_fit(X, Y)
@@ -51,6 +51,6 @@ def test_a_stream_in_several_calls_and_one_that_is_ranked_leave_the_same_arrays(
     for found in (parts, ranked):
         for name, array in expected._state()[0].items():
             other = found._state()[0][name].copy()
-            if name == "counters":  # nodes are marked once more where an array was full
+            if name == "counters":  # a full array causes a second marking of nodes
                 other[MARK] = array[MARK]
             assert other.tobytes() == array.tobytes(), name

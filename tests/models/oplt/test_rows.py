@@ -1,4 +1,4 @@
-"""Rows and tables that an online tree takes and gives back, against sets; its hash tables, against dictionaries."""
+"""Allocation of rows and tables in an online tree, and hash tables, compared with dictionaries."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -20,22 +20,22 @@ from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_t
 FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 
 
-def roomy():
+def tree_with_free_memory():
     tree = empty_online_tree()
     rows, entries = np.zeros(4000 * SLOT, dtype=np.float32), np.zeros(4000, dtype=np.uint64)
     return tree._replace(rows=rows, entries=entries)
 
 
-def wishes(sizes, most):
-    """Sizes that are asked for, each with whether one in use is given back instead."""
+def requests(sizes, most):
+    """Return requested sizes, each with a flag to release an entry in use instead."""
     return st.lists(st.tuples(sizes, st.booleans()), max_size=most)
 
 
-def served(wishes, take, give):
-    """Grant the wishes; return the size of what is in use by its place."""
+def serve(requests, take, give):
+    """Serve the requests. Return the sizes of entries in use by their place."""
     used = {}
-    for wanted, give_one_back in wishes:
-        if give_one_back and used:
+    for wanted, release in requests:
+        if release and used:
             give(*used.popitem())
         else:
             used[take(wanted)] = wanted
@@ -43,9 +43,9 @@ def served(wishes, take, give):
 
 
 @settings(deadline=None, max_examples=30)
-@given(wishes=wishes(st.sampled_from([4, 8, 16, 32, 64]), 60))
-def test_rows_in_use_never_overlap_and_are_zero_when_taken(wishes):
-    tree = roomy()
+@given(requests=requests(st.sampled_from([4, 8, 16, 32, 64]), 60))
+def test_rows_in_use_never_overlap_and_start_with_zeros(requests):
+    tree = tree_with_free_memory()
 
     def take(padded):
         slot = take_row(tree, padded)
@@ -56,16 +56,16 @@ def test_rows_in_use_never_overlap_and_are_zero_when_taken(wishes):
         own[:] = np.nan
         return slot
 
-    used = served(wishes, take, lambda slot, padded: give_row(tree, padded, slot))
+    used = serve(requests, take, lambda slot, padded: give_row(tree, padded, slot))
     taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
 
 
 @settings(deadline=None, max_examples=30)
-@given(wishes=wishes(st.integers(3, 6), 40))
-def test_tables_in_use_never_overlap_and_what_is_given_back_is_used_again(wishes):
-    tree = roomy()
+@given(requests=requests(st.integers(3, 6), 40))
+def test_tables_in_use_never_overlap_and_released_ones_are_reused(requests):
+    tree = tree_with_free_memory()
 
     def take(bits):
         place = take_table(tree, bits)
@@ -78,14 +78,14 @@ def test_tables_in_use_never_overlap_and_what_is_given_back_is_used_again(wishes
         assert take_table(tree, bits) == place
         give_table(tree, bits, place)
 
-    used = served(wishes, take, give)
+    used = serve(requests, take, give)
     taken = [e for place, bits in used.items() for e in range(place, place + 2**bits)]
     assert len(taken) == len(set(taken))
     assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
 
 
 @njit
-def filled(bits, features):
+def fill(bits, features):
     table = np.zeros(1 << bits, dtype=np.uint64)
     for k in range(features.size):
         insert_slot(table, bits, features[k], k + 1)
@@ -102,15 +102,15 @@ def found(table, bits, features):
 
 @settings(deadline=None, max_examples=40)
 @given(inside=FEATURES, others=FEATURES)
-def test_a_table_is_a_dictionary(inside, others):
+def test_hash_table_equals_a_dictionary(inside, others):
     bits = bits_for(len(inside), 3)
     features = np.array(inside, dtype=np.uint32)
-    table = filled(bits, features)
+    table = fill(bits, features)
     np.testing.assert_array_equal(found(table, bits, features), np.arange(features.size) + 1)
     absent = np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
     assert not found(table, bits, absent).any()
 
 
-def test_a_table_is_as_large_as_two_thirds_ask():
+def test_tables_are_at_most_two_thirds_full():
     assert [bits_for(n, 3) for n in (0, 5, 6, 10, 11, 21, 22)] == [3, 3, 4, 4, 5, 5, 6]
     assert bits_for(1, 6) == 6

@@ -1,4 +1,4 @@
-"""Weights without the small ones: those above a cut stay, in any shares of work, and no others."""
+"""Compact weights: only weights above the threshold remain."""
 
 from contextlib import nullcontext
 
@@ -17,22 +17,22 @@ from xmlc.models.plt.compact import DenseBlocks, rows_are_smaller, sibling_type
 
 @settings(deadline=None, max_examples=20)
 @given(d=st.integers(0, 12), cut=st.sampled_from([0.0, 0.3, 1.0, 99.0]), **TREES)
-def test_what_is_kept_is_what_exceeds_the_cut(m, arity, d, seed, cut):
+def test_compact_nodes_keep_exactly_weights_above_threshold(m, arity, d, seed, cut):
     _, nodes = random_nodes(m, arity, d, seed)
     compact = drop_small(nodes, cut, 1)
     expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
     assert weights_of(compact) == expected
     assert compact.weights.size == len(expected)
-    assert compact.features.size == len({place[:2] for place in expected})  # no feature without a weight
+    assert compact.features.size == len({place[:2] for place in expected})  # each feature has a weight
     np.testing.assert_array_equal(compact.bias, nodes.bias)
     degrees = np.concatenate(([1], np.diff(nodes.children)))
     assert rows_are_smaller(DenseBlocks(*nodes[2:6]), degrees, cut) == (nbytes(compact) < nbytes(nodes))
-    nodes.weights[:1] = np.nan  # stays, to be found
+    nodes.weights[:1] = np.nan  # NaN is kept, so the check finds it
     with pytest.raises(NotFiniteError) if nodes.weights.size else nullcontext():
         drop_small(nodes, cut, 1)
 
 
-def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
+def test_compact_nodes_are_equal_for_any_threads_and_pieces(monkeypatch):
     _, nodes = random_nodes(60, 4, 20, 1)
     whole = drop_small(nodes, 0.2)
     monkeypatch.setattr(compacting, "WEIGHTS_PER_PIECE", 50)
@@ -41,12 +41,12 @@ def test_blocks_made_compact_in_any_shares_are_the_same(monkeypatch):
             np.testing.assert_array_equal(one, other)
 
 
-def test_siblings_are_numbered_by_what_they_need():
+def test_sibling_numbers_use_smallest_sufficient_type():
     assert sibling_type(np.array([1, 1 << 16])) is np.uint16
     assert sibling_type(np.array([1, (1 << 16) + 1])) is np.uint32
 
 
-def test_a_block_of_more_weights_than_can_be_counted_is_refused(monkeypatch):
+def test_blocks_with_too_many_weights_are_refused(monkeypatch):
     monkeypatch.setattr(compacting, "LARGEST_BLOCK", 3)
     with raises_with(XmlcError, "36 weights", "3"):
         drop_small(random_nodes(3, 2, 40, 1)[1], 0.0)

@@ -1,4 +1,4 @@
-"""The PLT against its twin, against brute force, and against itself on other numbers of threads."""
+"""The PLT, compared with a plain implementation, with brute force, and on several numbers of threads."""
 
 import numpy as np
 import plt_twin
@@ -28,7 +28,7 @@ def label_sets(Y):
 
 
 def dense_weights(model):
-    """The exact weights of every node as a dense matrix, the constant feature last."""
+    """Return the exact weights of every node as a dense matrix, with the constant feature last."""
     nodes, tree = model.nodes_, model.tree_
     weights = np.zeros((tree.n_nodes, model.n_features_in_ + 1))
     weights[:, -1] = nodes.bias
@@ -43,7 +43,7 @@ def dense_weights(model):
 
 @settings(deadline=None, max_examples=15)
 @given(n=st.integers(1, 40), d=st.integers(1, 12), **TREES)
-def test_training_equals_the_twin(n, d, m, arity, seed):
+def test_training_equals_plain_implementation(n, d, m, arity, seed):
     from small_data import random_multilabel
 
     X, Y = random_multilabel(n, d, m, seed)
@@ -54,7 +54,7 @@ def test_training_equals_the_twin(n, d, m, arity, seed):
 
 
 @pytest.mark.parametrize("hash_bits", [None, 10])
-def test_without_lambda_the_regularisation_follows_from_C_and_the_instances(multilabel, hash_bits):
+def test_default_lam_depends_on_c_and_number_of_instances(multilabel, hash_bits):
     X, Y = multilabel(50, 20, 8)
     settings = {"tree": "random", "epochs": 3, "hash_bits": hash_bits}
     found = PLT(C=2.0, **settings).fit(X, Y).predict_proba(X).toarray()
@@ -64,7 +64,7 @@ def test_without_lambda_the_regularisation_follows_from_C_and_the_instances(mult
     np.testing.assert_array_equal(some, expected)
 
 
-def test_prediction_is_the_chain_rule_for_every_label(multilabel):
+def test_estimates_follow_chain_rule_for_every_label(multilabel):
     X, Y = multilabel(60, 15, 29, labels=8)
     model = PLT(arity=3, **SGD).fit(X, Y)
     weights = dense_weights(model)
@@ -72,19 +72,19 @@ def test_prediction_is_the_chain_rule_for_every_label(multilabel):
     expected = np.array([plt_twin.estimates(model.tree_, weights, x) for x in instances])
     spe = model.predict_proba(X)
     assert spe.dtype == np.float32
-    assert spe.nnz == X.shape[0] * 29  # threshold 0: every label has an estimate
+    assert spe.nnz == X.shape[0] * 29  # with threshold 0, every label has an estimate
     np.testing.assert_allclose(spe.toarray(), expected, rtol=2e-5)
 
 
-def test_hashed_weights_equal_exact_ones_without_collisions(multilabel):
+def test_hashed_weights_without_collisions_equal_exact_weights(multilabel):
     X, Y = multilabel(60, 8, 11, seed=6)
     exact = PLT(arity=3, **SGD).fit(X, Y)
     hashed = PLT(arity=3, hash_bits=26, **SGD).fit(X, Y)  # 17 nodes x 8 features in 2**26 slots
     np.testing.assert_allclose(hashed.predict_proba(X).toarray(), exact.predict_proba(X).toarray(), rtol=1e-5)
 
 
-def test_one_label_is_logistic_regression(multilabel):
-    """With one label the tree is its root; many small steps reach scikit-learn's solution."""
+def test_plt_with_one_label_equals_logistic_regression(multilabel):
+    """With one label, the tree is only a root. Many small steps reach the solution of scikit-learn."""
     X, Y = multilabel(200, 6, 1, seed=7, labels=0.4)
     lam = 0.01
     model = PLT(tree="random", arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
@@ -94,7 +94,7 @@ def test_one_label_is_logistic_regression(multilabel):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_adagrad_equals_the_twin(multilabel, seed):
+def test_adagrad_equals_plain_implementation(multilabel, seed):
     X, Y = multilabel(60, 12, 20, seed=seed)
     model = PLT(tree="random", arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
     order = random_permutation(X.shape[0], 0, Stream.PLT_ORDER)
@@ -103,7 +103,7 @@ def test_adagrad_equals_the_twin(multilabel, seed):
 
 
 @pytest.mark.parametrize("options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}, {"solver": "batch"}])
-def test_same_bits_on_one_and_two_threads(multilabel, options):
+def test_models_are_bit_identical_on_one_and_two_threads(multilabel, options):
     X, Y = multilabel(700, 50, 300, seed=9)
     results = []
     for n_jobs in (1, 2):
@@ -117,7 +117,7 @@ def test_same_bits_on_one_and_two_threads(multilabel, options):
 
 @pytest.mark.parametrize("hash_bits", [None, 18])
 @pytest.mark.parametrize("tree", ["random", "kmeans"])
-def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_bits, tmp_path):
+def test_tree_contains_only_labels_with_instances(multilabel, tree, hash_bits, tmp_path):
     X, Y = multilabel(30, 10, 5, labels=2)
     places = np.array([2, 3, 40_000, 70_000, 99_999])
     wide = sparse.csr_array((Y.data, places[Y.indices], Y.indptr), shape=(30, 100_000))
@@ -146,13 +146,13 @@ def test_a_tree_is_over_the_labels_that_have_an_instance(multilabel, tree, hash_
         ({"tree": "kmeans", "arity": 6}, "arity=6"),
     ],
 )
-def test_hyperparameters_that_exclude_one_another_are_refused(multilabel, parameters, message):
+def test_incompatible_hyperparameters_are_refused(multilabel, parameters, message):
     X, Y = multilabel(20, 10, 5)
     with raises_with(XmlcError, message):
         PLT(**parameters).fit(X, Y)
 
 
-def test_data_that_does_not_fit_is_refused(tmp_path, multilabel):
+def test_inconsistent_data_is_refused(tmp_path, multilabel):
     X, Y = multilabel(20, 10, 5)
     model = PLT().fit(X, Y)
     with raises_with(XmlcError, "20 instances", "19"):

@@ -1,8 +1,9 @@
-"""The bounds of plt2016 and oplt2021 on the estimates of labels, where every probability is known.
+"""The bounds of plt2016 and oplt2021 on the estimates of labels, for known probabilities.
 
-Both bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf: (11) of plt2016, Appendix A, by
-that of |eta(x, v) - its estimate|; Theorem 1 of oplt2021, Section 3, by that of these errors times the true probability
-that v's parent is positive, 1 for the root. The latter is never larger. Both hold as printed.
+Both bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf. (11) of plt2016, Appendix A,
+adds the errors |eta(x, v) - its estimate|. Theorem 1 of oplt2021, Section 3, multiplies each error by the true
+probability that v's parent is positive. This probability is 1 for the root. The second bound is never larger. Both hold
+as published.
 """
 
 import numpy as np
@@ -20,22 +21,22 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 
 M = 5
 SETS = [[j for j in range(M) if mask >> j & 1] for mask in range(2**M)]
-INSTANCES = np.eye(6, dtype=np.float32) + 0.2  # six instances are all that exist, each with a feature of its own
+INSTANCES = np.eye(6, dtype=np.float32) + 0.2  # the only six instances, each with its own feature
 
 
 def joint_distributions(seed):
-    """The probability of every label set given each instance, few of them likely."""
+    """Return the probability of every label set given each instance. Few sets are likely."""
     weights = np.random.default_rng(seed).gamma(0.2, size=(len(INSTANCES), len(SETS)))
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def posteriors(joint):
-    """eta(x, j), by adding up the sets that hold j."""
+    """Return eta(x, j), the sum over the sets that contain j."""
     return np.array([[sum(p for p, s in zip(row, SETS) if j in s) for j in range(M)] for row in joint])
 
 
 def node_posteriors(tree, joint):
-    """P(z_v = 1 | z_pa(v) = 1, x) by adding up sets, 0 where the parent is impossible; and P(z_pa(v) = 1 | x)."""
+    """Return P(z_v = 1 | z_pa(v) = 1, x) by sums over sets (0 for impossible parents), and P(z_pa(v) = 1 | x)."""
     positive = [positive_nodes(tree, labels) for labels in SETS]
     reached = np.array(
         [[sum(p for p, z in zip(row, positive) if t in z) for t in range(tree.n_nodes)] for row in joint]
@@ -49,7 +50,7 @@ def along_paths(tree, values, combine):
 
 
 def bounds(tree, joint, guessed):
-    """Theorem 1 and (11), each of shape (instances, labels)."""
+    """Return the bounds of Theorem 1 and (11), each of shape (instances, labels)."""
     true, above = node_posteriors(tree, joint)
     return [along_paths(tree, factor * np.abs(guessed - true), sum) for factor in (above, 1)]
 
@@ -65,7 +66,7 @@ def deepest_tree():
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 9999), arity=st.integers(2, 4), deep=st.booleans())
-def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, arity, deep):
+def test_any_node_estimates_keep_bound_and_one_wrong_node_attains_it(seed, arity, deep):
     rng, joint = np.random.default_rng(seed), joint_distributions(seed)
     tree = deepest_tree() if deep else random_complete_tree(M, arity, seed)
     true, _ = node_posteriors(tree, joint)
@@ -75,13 +76,13 @@ def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, a
     theorem_1, bound_11 = bounds(tree, joint, guessed)
     assert (error <= theorem_1 + 1e-12).all()
     assert (theorem_1 <= bound_11 + 1e-12).all()
-    # With a leaf alone wrong, the error is Theorem 1's bound, whatever the distribution.
+    # If only a leaf is wrong, the error equals the bound of Theorem 1 for any distribution.
     for leaf in tree.leaf:
         wrong = true.copy()
         wrong[:, leaf] = guessed[:, leaf]
         error = np.abs(along_paths(tree, wrong, np.prod) - posteriors(joint))
         np.testing.assert_allclose(error, bounds(tree, joint, wrong)[0], atol=1e-12)
-    certain = np.ones_like(true)  # each instance has all labels: (11) is attained, by any node
+    certain = np.ones_like(true)  # if each instance has all labels, any wrong node attains (11)
     for t in range(tree.n_nodes):
         one_wrong = certain.copy()
         one_wrong[:, t] = guessed[:, t]
@@ -89,8 +90,8 @@ def test_any_node_estimates_keep_the_bound_and_one_wrong_node_attains_it(seed, a
         np.testing.assert_allclose(error, along_paths(tree, np.abs(one_wrong - certain), sum), atol=1e-12)
 
 
-def sampled():
-    """Return 400 instances with label sets drawn from known distributions, and these."""
+def draw_sample():
+    """Return 400 instances, label sets drawn from known distributions, and the distributions."""
     joint, rng = joint_distributions(11), np.random.default_rng(11)
     rows = rng.integers(0, len(INSTANCES), 400)
     drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
@@ -108,19 +109,19 @@ def check_bounds(model, joint):
 @pytest.mark.parametrize(
     "options", [{"hash_bits": 20}, {"hash_bits": 4}, {}, {"solver": "adagrad"}, {"solver": "batch"}]
 )
-def test_a_trained_tree_keeps_the_bound(options):
-    """On a sample of known posteriors, with weights that hardly collide, that collide, and that are exact."""
-    X, Y, joint = sampled()
+def test_trained_tree_keeps_bound(options):
+    """The cases have hashed weights with few collisions, with many collisions, and exact weights."""
+    X, Y, joint = draw_sample()
     model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(X, Y)
     check_bounds(model, joint)
-    if options != {"hash_bits": 4}:  # estimates are better than none, whose errors are the posteriors
+    if options != {"hash_bits": 4}:  # without estimates, the errors would be the posteriors
         error = np.abs(model.predict_proba(INSTANCES).toarray() - posteriors(joint))
         assert error.mean() < posteriors(joint).mean() / 2
 
 
 @pytest.mark.parametrize("policy", ["random", "best_greedy"])
-def test_a_tree_that_grew_online_keeps_the_bound(policy):
-    X, Y, joint = sampled()
+def test_tree_grown_online_keeps_bound(policy):
+    X, Y, joint = draw_sample()
     model = OPLT(policy=policy, max_leaf=2, gamma=1.0, unit_norm=False, random_state=3)
     for row in range(len(X)):
         model.partial_fit(X[[row]], Y[[row]])

@@ -1,4 +1,4 @@
-"""What a PLT selects if it is not given: its arity by the labels that occur, and the smaller form of its weights."""
+"""Defaults of a PLT: the arity by the number of labels with instances, and the smaller form of its weights."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def same_weights(one, other):
     ("n_labels", "arity"),
     [(0, 16), (1, 16), (6_400, 16), (6_401, 32), (18_000, 32), (18_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
 )
-def test_the_usual_arity_follows_from_the_labels(n_labels, arity):
+def test_usual_arity_depends_on_number_of_labels(n_labels, arity):
     assert plt.usual_arity("kmeans", "batch", n_labels) == arity
     assert plt.usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
     assert plt.usual_arity("random", "batch", n_labels) == 16
 
 
-def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatch):
+def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch):
     monkeypatch.setattr(plt, "USUAL_ARITY", {8: 2, 20: 4})
     X, Y = multilabel(80, 20, 12)
     assert PLT(epochs=1).fit(X, Y).arity_ == 4
@@ -39,7 +39,7 @@ def test_only_labels_with_an_instance_count_for_the_arity(multilabel, monkeypatc
 
 
 @pytest.mark.parametrize(("C", "kind"), [(0.05, CompactNodeWeights), (100, NodeWeights)])
-def test_the_smaller_form_of_the_weights_is_kept(multilabel, tmp_path, C, kind):
+def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
     X, Y = multilabel(200, 30, 40, seed=2)
     dense, rows, model = (PLT(C=C, weight_cut=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto"))
     assert isinstance(model.nodes_, kind)
@@ -53,31 +53,31 @@ def test_the_smaller_form_of_the_weights_is_kept(multilabel, tmp_path, C, kind):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_first_wave_decides_the_form(multilabel, monkeypatch, n_jobs):
+def test_first_batch_of_nodes_decides_form_of_weights(multilabel, monkeypatch, n_jobs):
     X, Y = multilabel(300, 40, 60, seed=4)
     model = PLT(**SOME | {"n_jobs": n_jobs, "C": 1})
     whole = model.unfitted().set_params(weight_cut=None).fit(X, Y).nodes_
     monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 500)
-    asked = []
+    calls = []
     for answer in (True, False):
-        monkeypatch.setattr(training, "rows_are_smaller", lambda *given, answer=answer: asked.append(given) or answer)
+        monkeypatch.setattr(training, "rows_are_smaller", lambda *given, answer=answer: calls.append(given) or answer)
         found = model.unfitted().fit(X, Y)
-        assert len(asked) == 1
-        expected = drop_small(whole, 0.1) if asked.pop() and answer else whole
+        assert len(calls) == 1
+        expected = drop_small(whole, 0.1) if calls.pop() and answer else whole
         for name, array in expected._asdict().items():
             np.testing.assert_array_equal(getattr(found.nodes_, name), array, err_msg=name)
         assert found.weight_cut_ == (0.1 if answer else None)
 
 
 @pytest.mark.parametrize("options", [{"unit_norm": False}, {"hash_bits": 10}])
-def test_all_weights_are_kept_if_their_size_says_little(multilabel, options):
+def test_all_weights_are_kept_without_unit_norm_or_with_hashing(multilabel, options):
     X, Y = multilabel(60, 20, 8)
     model = PLT(C=0.01, **SOME | options).fit(X, Y)
     assert model.weight_cut_ is None
     assert not isinstance(model.nodes_, CompactNodeWeights)
 
 
-def test_a_model_of_an_earlier_version_has_selected_what_it_was_given(multilabel, monkeypatch, tmp_path):
+def test_model_of_earlier_version_has_given_hyperparameters_as_selected(multilabel, monkeypatch, tmp_path):
     X, Y = multilabel(60, 20, 8)
     model = PLT(weight_cut=0.1, C=2, **SOME).fit(X, Y)
     with monkeypatch.context() as earlier:

@@ -1,4 +1,4 @@
-"""What those who serve a PLT need: one instance at a time, small models, quick loading."""
+"""Serving of a PLT: rankings of single instances."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from xmlc.models import PLT
 
 @pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
 @pytest.mark.parametrize("search", ["certified", "beam", "exact"])
-def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, search):
+def test_rank_one_equals_ranking_in_a_batch(multilabel, options, search):
     X, Y = multilabel(150, 60, 40, seed=1)
     model = PLT(tree="random", arity=3, epochs=2, search=search, beam=3, **options).fit(X, Y)
     for k in (1, 4, 50):
@@ -22,7 +22,7 @@ def test_one_instance_is_ranked_as_in_a_batch(multilabel, options, search):
             np.testing.assert_array_equal(one_scores, scores[i])
 
 
-def test_features_of_an_instance_may_come_in_any_order(multilabel):
+def test_rank_one_accepts_features_in_any_order(multilabel):
     X, Y = multilabel(20, 10, 5)
     model = PLT().fit(X, Y)
     indices, values = np.array([7, 2, 4]), np.float32([0.5, 3.0, 1.7])
@@ -47,13 +47,13 @@ def test_features_of_an_instance_may_come_in_any_order(multilabel):
         ([1.5], [1.0], ["integers"]),
     ],
 )
-def test_what_is_no_instance_is_refused(multilabel, indices, values, facts):
+def test_rank_one_refuses_invalid_instances(multilabel, indices, values, facts):
     X, Y = multilabel(20, 10, 5)
     with raises_with(XmlcError, facts):
         PLT().fit(X, Y).rank_one(indices, values, 1)
 
 
-def test_an_instance_of_plain_lists_will_do(multilabel):
+def test_rank_one_accepts_lists(multilabel):
     X, Y = multilabel(60, 10, 8)
     model = PLT(tree="random", arity=3).fit(X, Y)
     dense = np.zeros((1, 10))

@@ -1,4 +1,4 @@
-"""The PLT on 2-means trees: nodes of any degree, trained and searched like those of complete trees."""
+"""The PLT on complete trees and on 2-means trees, whose nodes have any degree."""
 
 import numpy as np
 import plt_twin
@@ -19,7 +19,7 @@ SHAPES = [{"weight_cut": None, **shape} for shape in SHAPES]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
+def test_estimates_equal_plain_implementation_and_searches_agree(multilabel, shape):
     X, Y = multilabel(60, 15, 40, seed=2, labels=8)
     model = PLT(random_state=5, **shape, **SGD).fit(X, Y)
     features = np.hstack([unit_rows(X).toarray().astype(np.float64), np.ones((60, 1))])
@@ -29,12 +29,12 @@ def test_estimates_equal_the_twins_and_both_searches_agree(multilabel, shape):
     found = model.predict_proba(X).toarray()
     np.testing.assert_allclose(found, expected, rtol=1e-3)
     np.testing.assert_array_equal(model.predict_top_k(X, 5)[1], -np.sort(-found, axis=1)[:, :5])
-    limits = np.random.default_rng(0).choice(found.ravel(), 40)  # a threshold for each label
+    limits = np.random.default_rng(0).choice(found.ravel(), 40)  # one threshold for each label
     np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(found > limits, found, 0))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel, shape):
+def test_estimates_are_bit_identical_on_two_threads_and_after_loading(tmp_path, multilabel, shape):
     X, Y = multilabel(60, 15, 40, seed=4)
     one, two = (PLT(n_jobs=n_jobs, **shape, **SGD).fit(X, Y) for n_jobs in (1, 2))
     one.save(tmp_path / "model")
@@ -43,7 +43,7 @@ def test_same_bits_on_one_and_two_threads_and_after_loading(tmp_path, multilabel
     assert PLT.load(tmp_path / "model").predict_proba(X).data.tobytes() == expected
 
 
-def test_a_share_of_the_instances_is_learned_as_if_there_were_no_others(multilabel):
+def test_max_samples_equals_training_on_the_sample(multilabel):
     X, Y = multilabel(60, 15, 40, seed=2)
     settings = {"tree": "kmeans", "arity": 2, "max_leaf": 4, "solver": "adagrad", "epochs": 2, "random_state": 5}
     model = PLT(max_samples=0.3, **settings).fit(X, Y)

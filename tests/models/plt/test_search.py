@@ -1,4 +1,4 @@
-"""Searches in a label tree give what its twins give, bit for bit."""
+"""Searches in a label tree, bit-identical to plain implementations."""
 
 import warnings
 
@@ -36,7 +36,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(one, other)
 
 
-def assert_thresholds_equal_the_twin(x, n, nodes, link, thresholds, shape):
+def assert_thresholds_equal_twin(x, n, nodes, link, thresholds, shape):
     counts, labels, estimates, inner_products = estimate_by_levels(x, 0, n, nodes, link, thresholds, EVERY_NODE, shape)
     ends = np.cumsum(counts)
     for i, of_nodes in enumerate(all_estimates(x, nodes, link)):
@@ -45,7 +45,7 @@ def assert_thresholds_equal_the_twin(x, n, nodes, link, thresholds, shape):
 
 
 def random_weights(tree, m, seed):
-    """None for every other seed, else of weights of which some are 0 and one seed has all."""
+    """Return no weights for odd seeds, else weights that are partly 0, and all 0 for seed 0."""
     if seed % 2:
         return NO_WEIGHTS
     rng = np.random.default_rng(seed)
@@ -59,26 +59,26 @@ def twin_rankings(x, nodes, link, k, largest=NO_WEIGHTS):
 
 
 def assert_best_first_equals(found, expected, largest):
-    """With weights the search opens no more nodes than its twin, which knows only powers of two that bound them."""
+    """With weights, the search opens at most as many nodes as its twin, which uses bounds in powers of two."""
     assert_same(found[:2], expected[:2])
     assert (found[2] <= expected[2]).all() if largest.size else (found[2] == expected[2]).all()
 
 
 @settings(deadline=None, max_examples=25)
 @given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, **SIZES)
-def test_thresholds_by_level_equal_the_twin(n, d, m, arity, seed, link):
+def test_search_by_levels_with_thresholds_equals_plain_search(n, d, m, arity, seed, link):
     tree, nodes = random_nodes(m, arity, d, seed)
     x, rng = instances(n, d, seed), np.random.default_rng(seed)
     thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
     for weights in every_store(tree, nodes, seed):
-        assert_thresholds_equal_the_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
+        assert_thresholds_equal_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
 
 
 @settings(deadline=None, max_examples=25)
 @given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), beam=st.integers(1, 4), link=LINKS, **SIZES)
-def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
+def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
     tree, nodes = random_nodes(m, arity, d, seed)
-    if seed % 3 == 0:  # ties everywhere
+    if seed % 3 == 0:  # many ties
         nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
     x = instances(n, d, seed)
     shape, largest = shape_of(x, d, tree), random_weights(tree, m, seed)
@@ -95,14 +95,16 @@ def test_exact_rankings_equal_the_twin(n, d, m, arity, seed, k, beam, link):
         in_beam = rank_by_levels(x, 0, n, weights, link, k, largest, beam, False, shape)
         exact = in_beam[2]
         assert_same([part[exact] for part in in_beam[:2]], [part[exact] for part in expected[:2]])
-        assert_same((exact, in_beam[3][exact]), (found[2], found[3][exact]))  # where it is proved, no more is opened
+        assert_same(
+            (exact, in_beam[3][exact]), (found[2], found[3][exact])
+        )  # a proved ranking opens no additional nodes
         everything = rank_by_levels(x, 0, n, weights, link, k, largest, tree.n_nodes, False, shape)
         assert_same(everything[:2], expected[:2])
 
 
 @settings(deadline=None, max_examples=20)
 @given(arity=st.sampled_from([2, 3, 5]), k=st.integers(1, 6), beam=st.integers(1, 6), **SIZES)
-def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
+def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
     largest, shape = random_weights(tree, m, seed), shape_of(x, d, tree)
@@ -115,8 +117,8 @@ def test_beam_search_equals_the_twin(n, d, m, arity, seed, k, beam):
 
 
 @pytest.mark.parametrize("known", [1, 5, 12])
-def test_features_below_a_number_are_their_own_indices(known):
-    """Where a block knows all features below 5, say, those of an instance are not looked up, and others left out."""
+def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
+    """If a block has all features below 5, for example, the search indexes them directly and skips the others."""
     tree, nodes = random_nodes(30, 4, 12, seed=3)
     degrees = np.concatenate(([1], np.diff(tree.children)))
     starts, weight_starts = np.cumsum(np.append(0, known * (degrees > 0))), np.cumsum(np.append(0, known * degrees))
@@ -133,19 +135,19 @@ def test_features_below_a_number_are_their_own_indices(known):
         assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape)[:2], expected[:2])
 
 
-def test_a_wide_node_is_done_in_chunks_of_instances():
-    """3,000 siblings times 60 instances are more estimates than are held at once."""
+def test_wide_nodes_are_searched_in_chunks_of_instances():
+    """3,000 siblings times 60 instances have more estimates than one chunk."""
     tree, nodes = random_nodes(3000, 3000, 6, 0)
     x = instances(60, 6, 1)
     shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
-    assert_thresholds_equal_the_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
+    assert_thresholds_equal_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
     ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, NO_WEIGHTS, 2, True, shape)
     assert_same(ranked[:2], twin_rankings(x, nodes, LOGISTIC_LINK, 7)[:2])
 
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, search):
+def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypatch, weight_cut, search):
     X, Y = multilabel(300, 40, 90, seed=2)
     model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search=search, beam=4, n_jobs=1).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
@@ -157,7 +159,7 @@ def test_batches_and_threads_do_not_show(multilabel, monkeypatch, weight_cut, se
 
 
 @pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_an_estimator_ranks_alike_by_both_exact_searches(multilabel, weight_cut):
+def test_both_exact_searches_give_equal_rankings(multilabel, weight_cut):
     X, Y = multilabel(300, 40, 90, seed=3)
     model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search="exact").fit(X, Y)
     exact, fewest = model.predict_top_k(X, 4), model.inner_products_
@@ -167,7 +169,7 @@ def test_an_estimator_ranks_alike_by_both_exact_searches(multilabel, weight_cut)
     assert 0 < model.certified_.mean() < 1
 
 
-def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
+def test_ranking_warns_if_it_opens_most_of_the_tree(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 90, seed=4, labels=40)
     model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
     monkeypatch.setattr(estimator, "COSTLY", 10)
@@ -178,10 +180,10 @@ def test_a_ranking_that_opens_most_of_the_tree_warns(multilabel, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_params(search="beam").predict_top_k(X, 3)
-        model.set_params(search="exact").predict_top_k(X, 4)  # more labels than the beam is wide
+        model.set_params(search="exact").predict_top_k(X, 4)  # k exceeds the width of the beam
 
 
-def test_a_search_that_there_is_not_is_refused_by_rankings_too(multilabel):
+def test_rankings_refuse_unknown_search(multilabel):
     X, Y = multilabel(20, 10, 5)
     with raises_with(InvalidParameterError, "search='quick'", "'certified', 'beam', 'exact'"):
         PLT().fit(X, Y).set_params(search="quick").predict_top_k(X, 1)

@@ -1,4 +1,4 @@
-"""Solvers of the nodes of a PLT: steps in registers against plain ones, the dual that they solve, scikit-learn."""
+"""Solvers of the nodes of a PLT, compared with plain steps and with scikit-learn."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, 
 
 @njit
 def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares, bias, bias_squares, step, eps):
-    """One pass of AdaGrad, sibling by sibling; weights and squares are (features, siblings)."""
+    """Run one pass of AdaGrad, sibling by sibling. Weights and squares have shape (features, siblings)."""
     for c in range(bias.size):
         for i in range(ends.size - 1):
             rate, score = step * np.sqrt(importance[i]), bias[c]
@@ -84,7 +84,7 @@ def work(size):
 
 
 def coordinate(seed, cost, size=512):
-    """Random scores, targets and feasible alphas of many siblings."""
+    """Return random scores, targets and feasible alphas of many siblings."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=size).astype(np.float32) * 5
     targets = rng.integers(0, 2, size).astype(np.uint8)
@@ -92,7 +92,7 @@ def coordinate(seed, cost, size=512):
     return scores, targets, alpha, np.where(targets, scores, -scores).astype(np.float64)
 
 
-def same_bits(kernel, twin, arrays, *numbers):
+def assert_same_bits(kernel, twin, arrays, *numbers):
     found, expected = ([array.copy() for array in arrays] for _ in range(2))
     assert kernel(*found, *numbers) == twin(*expected, *numbers)
     for one, other in zip(found, expected, strict=True):
@@ -101,18 +101,18 @@ def same_bits(kernel, twin, arrays, *numbers):
 
 @pytest.mark.parametrize("squared_hinge", [False, True])
 @pytest.mark.parametrize("size", SIZES)
-def test_registers_step_as_siblings_one_by_one(size, squared_hinge):
+def test_dual_steps_in_registers_equal_steps_of_single_siblings(size, squared_hinge):
     for cost in (0.1, 1.0, 50.0):
         rng = np.random.default_rng(size)
         scores, targets, alpha, _ = coordinate(size, cost, size)
         arrays = (scores, targets, alpha, rng.random(size) < 0.8, rng.random(size).astype(np.float32))
         for smallest in (0.0, 0.1, 1e6):
             numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest), np.float32(4 * cost))
-            same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
+            assert_same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_adagrad_trains_siblings_as_one_by_one(size):
+def test_adagrad_in_registers_equals_training_of_single_siblings(size):
     X = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32)
     x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
     rate, eps = np.float32(0.7), np.float32(0.01)
@@ -131,11 +131,11 @@ EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
 
 @pytest.mark.parametrize("C", [0.3, 10.0])
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_each_node_minimises_what_scikit_learn_minimises(multilabel, loss, C):
+def test_node_weights_equal_scikit_learn(multilabel, loss, C):
     X, Y = multilabel(200, 30, 9, seed=1)
     model = PLT(arity=9, loss=loss, C=C, **EXACT).fit(X, Y)
     nodes, tree = model.nodes_, model.tree_
-    reached = np.flatnonzero(np.diff(Y.indptr))  # the root's children see the instances with labels
+    reached = np.flatnonzero(np.diff(Y.indptr))  # instances with labels reach the root's children
     rows = unit_rows(X)[reached]
     start, end = nodes.weight_starts[1:3]
     weights = np.zeros((model.n_features_in_, 9))
@@ -156,7 +156,7 @@ def test_stronger_regularisation_gives_smaller_weights(multilabel):
     assert sizes == sorted(sizes)
 
 
-def test_a_feature_of_one_class_only_has_finite_weights():
+def test_features_of_one_class_have_finite_weights():
     X = sparse.csr_array(np.eye(6, dtype=np.float32))
     Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
     for loss in ("logistic", "squared_hinge"):
@@ -166,8 +166,8 @@ def test_a_feature_of_one_class_only_has_finite_weights():
 
 
 @pytest.mark.parametrize("squared_hinge", [False, True])
-def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
-    """Trained together, when those that stop leave the others to go on by themselves, or each alone: the same bits."""
+def test_weights_do_not_depend_on_other_siblings(multilabel, squared_hinge):
+    """Siblings are trained together, although some stop earlier, or each alone."""
     X, Y = multilabel(150, 30, 75, seed=6)
     x, targets = kernel_csr(unit_rows(X)), Y.toarray().astype(np.uint8)
     importance = np.random.default_rng(6).choice([0.3, 1, 7], 150).astype(np.float32)
@@ -187,7 +187,7 @@ def test_siblings_do_not_change_one_another(multilabel, squared_hinge):
     assert (together != 0).any(axis=0).all()
 
 
-def test_nodes_stop_where_no_dual_variable_moves_by_the_tolerance(multilabel):
+def test_nodes_stop_when_dual_variables_move_less_than_tolerance(multilabel):
     X, Y = multilabel(200, 30, 20, seed=2)
     one, three, exact = (
         PLT(solver="batch", tol=tol, epochs=epochs).fit(X, Y).nodes_.weights

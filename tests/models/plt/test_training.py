@@ -1,4 +1,4 @@
-"""The training of a PLT: who reaches which node, pieces and waves that do not show, hashed weights step by step."""
+"""Training of a PLT: the instances of nodes, divisions into tasks, and hashed weights step by step."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 
 
-def test_instances_of_nodes_are_listed_in_order(multilabel):
+def test_reach_lists_instances_of_nodes_in_order(multilabel):
     _, Y = multilabel(50, 12, 20, seed=4)
     tree, order = random_complete_tree(20, 3, seed=1), np.random.default_rng(0).permutation(50)
     reach = training.reach_of(kernel_csr(Y), order, tree.leaf, tree.parent)
@@ -32,7 +32,7 @@ def test_instances_of_nodes_are_listed_in_order(multilabel):
 
 
 @pytest.mark.parametrize("solver", ["sgd", "adagrad", "batch"])
-def test_weights_do_not_depend_on_how_siblings_are_shared_out(multilabel, monkeypatch, solver):
+def test_weights_do_not_depend_on_division_of_siblings(multilabel, monkeypatch, solver):
     X, Y = multilabel(120, 25, 150, seed=3)
     model = PLT(solver=solver, tree="random", arity=150, epochs=3, n_jobs=2)
     whole = model.unfitted().fit(X, Y).nodes_
@@ -44,8 +44,8 @@ def test_weights_do_not_depend_on_how_siblings_are_shared_out(multilabel, monkey
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # blocks as they are, and one cut between its siblings
-def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, monkeypatch, m, arity, n_jobs):
+@pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # whole blocks, and a block divided between siblings
+def test_weights_dropped_during_training_equal_weights_dropped_later(multilabel, monkeypatch, m, arity, n_jobs):
     X, Y = multilabel(300, 40, m, seed=4)
     model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_cut=None)
     dense = clone(model).fit(X, Y).nodes_
@@ -59,7 +59,7 @@ def test_weights_dropped_while_training_are_those_dropped_after_it(multilabel, m
 
 
 @pytest.mark.parametrize("n_features", [1, 63, 64, 65, 300])
-def test_features_and_nonzeros_of_blocks(multilabel, n_features):
+def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
     X, _ = multilabel(40, n_features, 3, seed=n_features)
     x, random = kernel_csr(X), np.random.default_rng(1)
     order = random.permutation(40)
@@ -78,7 +78,7 @@ def test_features_and_nonzeros_of_blocks(multilabel, n_features):
 
 
 @pytest.mark.parametrize("hash_bits", [3, 12])
-def test_training_equals_a_plain_pass(multilabel, hash_bits):
+def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
     X, Y = multilabel(40, 8, 9)
     x, y, tree = kernel_csr(X), kernel_csr(Y), random_complete_tree(Y.shape[1], 3, 0)
     order, solver = np.random.default_rng(5).permutation(40), Sgd(0.5, 1e-3, 2)

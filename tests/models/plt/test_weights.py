@@ -1,4 +1,4 @@
-"""Each type of weights comes back from its arrays; features are looked up in a block, and scores made estimates."""
+"""Weights from their arrays, lookup of features in a block, and links from scores to estimates."""
 
 import numpy as np
 from facts import raises_with
@@ -20,7 +20,7 @@ def state_of(nodes):
     return arrays, {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
 
 
-def test_arrays_of_no_weights_are_refused():
+def test_arrays_of_inconsistent_weights_are_refused():
     arrays, _ = state_of(hashed_weights())
     with raises_with(XmlcError, "bias", "children"):
         weights_from_state(arrays, {}, 10**6, 9)
@@ -28,7 +28,7 @@ def test_arrays_of_no_weights_are_refused():
 
 @settings(deadline=None, max_examples=30)
 @given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
-def test_features_are_found_by_either_lookup(d, wanted, known, seed):
+def test_both_lookups_find_features(d, wanted, known, seed):
     rng = np.random.default_rng(seed)
     ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
     values = rng.random(ids.size).astype(np.float32)
@@ -46,7 +46,7 @@ def test_features_are_found_by_either_lookup(d, wanted, known, seed):
     assert not scratch.words.any()
 
 
-def test_links_are_their_formulas():
+def test_links_equal_their_formulas():
     scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
     gap = np.maximum(1 - scores.astype(float), 0)
     formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}

@@ -1,4 +1,4 @@
-"""Texts to names: as by hand with scikit-learn's parts, stored without a pickle, learned from a stream."""
+"""Text classifiers, compared with scikit-learn's parts: predictions, files without pickles, streams."""
 
 import io
 from pathlib import Path
@@ -21,7 +21,7 @@ TEXTS = [f"{WORDS[i % 8]} {WORDS[3 * i % 8]} {WORDS[(i // 8) % 8]}" for i in ran
 NAMES = [sorted({f"about {word}" for word in text.split() if word != "oven"}) for text in TEXTS]
 
 
-def test_same_as_vectorizer_binarizer_and_estimator_by_hand():
+def test_predictions_equal_vectorizer_binarizer_and_estimator_by_hand():
     model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
     tfidf, binarizer = TfidfVectorizer(), MultiLabelBinarizer(sparse_output=True)
     by_hand = PLT(random_state=1).fit(tfidf.fit_transform(TEXTS), binarizer.fit_transform(NAMES))
@@ -35,7 +35,7 @@ def test_same_as_vectorizer_binarizer_and_estimator_by_hand():
     assert list(model.classes_) == list(binarizer.classes_)
 
 
-def test_without_k_the_labels_of_the_set_are_predicted_best_first():
+def test_predict_without_k_ranks_the_labels_of_the_set():
     model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
     found = model.predict(TEXTS)
     assert [sorted(name for name, _ in pairs) for pairs in found] == model.predict_sets(TEXTS)
@@ -54,7 +54,7 @@ def test_without_k_the_labels_of_the_set_are_predicted_best_first():
         HashingVectorizer(n_features=64, alternate_sign=False),
     ],
 )
-def test_scikit_learns_vectorizers_are_stored_without_a_pickle(vectorizer, tmp_path):
+def test_scikit_learn_vectorizers_are_saved_without_pickle(vectorizer, tmp_path):
     model = TextClassifier(Parabel(n_trees=1), vectorizer).fit(TEXTS, NAMES)
     model.save(tmp_path / "model")
     loaded = TextClassifier.load(tmp_path / "model")
@@ -66,7 +66,7 @@ def test_scikit_learns_vectorizers_are_stored_without_a_pickle(vectorizer, tmp_p
 @pytest.mark.parametrize(
     "vectorizer", [make_pipeline(CountVectorizer(), Normalizer()), TfidfVectorizer(tokenizer=str.split)]
 )
-def test_others_are_stored_by_joblib_and_read_if_trusted(vectorizer, tmp_path):
+def test_other_vectorizers_are_saved_by_joblib_and_loaded_if_trusted(vectorizer, tmp_path):
     model = TextClassifier(vectorizer=vectorizer).fit(TEXTS, NAMES)
     model.save(tmp_path / "model")
     with raises_with(XmlcError, "trusted=True"):
@@ -74,7 +74,7 @@ def test_others_are_stored_by_joblib_and_read_if_trusted(vectorizer, tmp_path):
     assert TextClassifier.load(tmp_path / "model", trusted=True).predict(TEXTS) == model.predict(TEXTS)
 
 
-def test_a_stream_brings_new_names_and_goes_on_after_loading(tmp_path):
+def test_stream_accepts_new_names_and_continues_after_loading(tmp_path):
     whole = TextClassifier().partial_fit(TEXTS, NAMES)
     assert isinstance(whole.estimator_, OPLT)
     parts = TextClassifier(OPLT()).partial_fit(TEXTS[:5], NAMES[:5])
@@ -86,12 +86,12 @@ def test_a_stream_brings_new_names_and_goes_on_after_loading(tmp_path):
 
 
 @pytest.mark.parametrize("parts", [(PLT(),), (OPLT(), TfidfVectorizer())])
-def test_a_stream_needs_parts_that_learn_online(parts):
+def test_partial_fit_needs_parts_that_learn_online(parts):
     with raises_with(XmlcError, type(parts[-1]).__name__):
         TextClassifier(*parts).partial_fit(TEXTS, NAMES)
 
 
-def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
+def test_partial_fit_refuses_changed_parts(tmp_path):
     words = HashingVectorizer(n_features=64, tokenizer=str.split, token_pattern=None)
     model = TextClassifier(OPLT(gamma=0.5), words).partial_fit(TEXTS, NAMES).partial_fit(TEXTS, NAMES)
     TextClassifier().partial_fit(TEXTS, NAMES).save(tmp_path / "model")
@@ -108,7 +108,7 @@ def test_a_stream_goes_on_with_the_parts_it_began_with_only(tmp_path):
         model.partial_fit(TEXTS, NAMES)
 
 
-def test_texts_without_labels_and_names_given_twice():
+def test_fit_accepts_texts_without_labels_and_duplicate_names():
     model = TextClassifier(PLT()).fit(["rice", "rose", "soil"], [["a", "a"], [], ["b"]])
     assert list(model.classes_) == ["a", "b"]
     assert model.predict(["rice"], 5)[0][0][0] == "a"
@@ -116,7 +116,7 @@ def test_texts_without_labels_and_names_given_twice():
 
 
 @pytest.mark.parametrize(
-    ("texts", "names", "said"),
+    ("texts", "names", "mentioned"),
     [
         ("one text", [["a"]], ["'one text'", "[text]"]),
         (["rice", "rose"], [["a"]], ["2 texts", "1"]),
@@ -129,12 +129,12 @@ def test_texts_without_labels_and_names_given_twice():
         (["rice", "\ud83d rose"], [["a"], ["b"]], "'\\ud83d rose'"),
     ],
 )
-def test_what_is_no_list(texts, names, said):
-    with raises_with(XmlcError, said):
+def test_invalid_texts_and_label_lists_are_refused(texts, names, mentioned):
+    with raises_with(XmlcError, mentioned):
         TextClassifier().fit(texts, names)
 
 
-def test_texts_that_a_vectorizer_refuses_are_errors_of_the_data(tmp_path):
+def test_errors_of_vectorizers_are_invalid_data_errors(tmp_path):
     hashed = TextClassifier(OPLT(), HashingVectorizer(analyzer="char")).partial_fit(TEXTS, NAMES)
     with raises_with(InvalidDataError, "HashingVectorizer"):
         hashed.predict(["rice \ud83d"])
@@ -143,7 +143,7 @@ def test_texts_that_a_vectorizer_refuses_are_errors_of_the_data(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/plt/bias.npy"])
-def test_a_changed_file_is_named(name, tmp_path):
+def test_load_refuses_changed_files(name, tmp_path):
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "model")
     changed = bytearray((tmp_path / "model" / name).read_bytes())
     changed[-2] ^= 1
@@ -152,14 +152,14 @@ def test_a_changed_file_is_named(name, tmp_path):
         TextClassifier.load(tmp_path / "model")
 
 
-def test_prediction_before_fit_and_a_folder_of_something_else(tmp_path):
+def test_predict_before_fit_and_load_of_other_folders_are_refused(tmp_path):
     with pytest.raises(ValueError):
         TextClassifier().predict(["rice"])
     with pytest.raises(XmlcError):
         TextClassifier.load(tmp_path)
 
 
-def test_hyperparameters_of_parts_are_set_and_searched():
+def test_hyperparameters_of_parts_can_be_set_and_searched():
     model = TextClassifier().set_params(estimator__plt__arity=4, vectorizer__ngram_range=(1, 2))
     assert (model.estimator.members()["plt"].arity, model.vectorizer.ngram_range) == (4, (1, 2))
     assert model.get_params()["estimator__plt__arity"] == clone(model).get_params()["estimator__plt__arity"] == 4
@@ -172,13 +172,13 @@ def test_hyperparameters_of_parts_are_set_and_searched():
     assert search.best_score_ == pytest.approx(cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean())
 
 
-def test_its_score_is_the_share_of_texts_whose_first_label_is_right():
+def test_score_is_share_of_texts_with_correct_first_label():
     model = TextClassifier(PLT()).fit(["rice", "rose"], [["a"], ["b"]])
     assert model.score(["rice", "rose", "rice", "rose"], [["a", "new"], ["b"], ["b"], []]) == 0.5
 
 
 @pytest.mark.parametrize("kind", [TfidfVectorizer, CountVectorizer, HashingVectorizer])
-def test_vectorizers_of_files_are_stored_and_read(kind, tmp_path):
+def test_vectorizers_of_files_are_saved_and_loaded(kind, tmp_path):
     names = [str(tmp_path / f"{i}.txt") for i in range(2)]
     for name, text in zip(names, ("boil rice", "prune roses")):
         Path(name).write_text(text)
@@ -193,12 +193,12 @@ def test_vectorizers_of_files_are_stored_and_read(kind, tmp_path):
     assert opened.predict([io.StringIO("rice")], 1)[0][0][0] == "a"
 
 
-def test_an_empty_part_of_a_stream_changes_nothing():
+def test_empty_partial_fit_changes_nothing():
     model = TextClassifier().partial_fit([], []).partial_fit(TEXTS, NAMES)
     assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(TEXTS, NAMES).predict(TEXTS)
 
 
-def test_weights_of_texts_repeat_them_or_leave_them_out():
+def test_weights_of_texts_repeat_or_omit_them():
     estimator, vectorizer = PLT(epochs=3), HashingVectorizer(n_features=64)
     weights = [2, 0] + [1] * (len(TEXTS) - 2)
     rows = [0, 0, *range(2, len(TEXTS))]

@@ -1,4 +1,4 @@
-"""2-means trees: against dense twins, balanced, the same on any number of threads."""
+"""2-means trees: equal to dense implementations, balanced, bit-identical on any number of threads."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from xmlc.models.trees.representations import label_representations
 
 
 def twin_bisection(rows, key):
-    """The side of each row in plain NumPy, from dense float64 sums made anew, and the mean cosine of each round."""
+    """Return the side of each row by plain NumPy with dense float64 sums, and the mean cosine of each round."""
     rows = rows.astype(np.float64)
     n = len(rows)
     first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
@@ -40,7 +40,7 @@ def twin_bisection(rows, key):
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 99))
-def test_bisection_equals_the_twin(m, d, seed):
+def test_bisection_equals_plain_implementation(m, d, seed):
     representations = label_representations(*random_data(30, d, m, seed))
     key = np.uint64(stream_key(np.int64(seed), np.int64(5)))
     sums = np.zeros((d, 2), dtype=np.float32)
@@ -48,12 +48,12 @@ def test_bisection_equals_the_twin(m, d, seed):
     expected, means = twin_bisection(representations.toarray(), key)
     assert sides.tolist() == expected
     assert not sums.any()
-    # Each step of balanced 2-means is the best one given the other, so no round makes it worse.
+    # Each step of balanced 2-means is optimal given the other, so no round lowers the mean.
     assert all(after >= before - 1e-6 for before, after in pairwise(means))
 
 
-def test_a_sum_that_cancels_out_is_similar_to_nothing():
-    # Side 0 holds two opposite rows: of their sum nothing but rounding is left, which must not pass for a direction.
+def test_sum_that_cancels_out_has_similarity_0():
+    # Side 0 has two opposite rows. Their sum is only rounding error, which must not count as a direction.
     products = np.array([[3e-8, 0.1], [-2e-8, -0.1], [1e-8, 1.0]])
     halves = np.empty(3, dtype=np.int8)
     mean = halve(products, np.array([0, 0, 1], dtype=np.int8), halves)
@@ -62,7 +62,7 @@ def test_a_sum_that_cancels_out_is_similar_to_nothing():
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_ties_go_to_the_smaller_member(side):
+def test_ties_go_to_smaller_member(side):
     products = np.full((5, 2), 0.5)
     halves = np.empty(5, dtype=np.int8)
     halve(products, np.array([side, 1 - side, -1, -1, -1], dtype=np.int8), halves)
@@ -71,7 +71,7 @@ def test_ties_go_to_the_smaller_member(side):
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 150), st.sampled_from([2, 4, 8, 16]), st.integers(1, 12), st.integers(0, 20))
-def test_tree_is_balanced(m, arity, max_leaf, seed):
+def test_kmeans_tree_is_balanced(m, arity, max_leaf, seed):
     X, Y = random_data(40, 12, m, seed)
     tree = kmeans_tree(label_representations(X, Y), arity, max_leaf, seed)
     assert tree.n_labels == m
@@ -86,7 +86,7 @@ def test_tree_is_balanced(m, arity, max_leaf, seed):
         elif sizes[node] <= max_leaf:
             assert below.tolist() == [1] * sizes[node]
         else:
-            # log2(arity) times every part of at least two is cut into halves, the first with the odd one.
+            # Each part of at least two is halved log2(arity) times. The first half has the odd label.
             parts = [sizes[node]]
             for _ in range(arity.bit_length() - 1):
                 parts = [half for part in parts for half in ((part + 1) // 2, part // 2) if half]
@@ -97,20 +97,20 @@ def test_tree_is_balanced(m, arity, max_leaf, seed):
     ("arity", "limits"),
     [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])],
 )
-def test_without_a_limit_the_depth_is_that_with_leaves_nearest_to_100_labels(arity, limits):
+def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
         for m in (limit, limit + 1):
             tree = kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, None, seed=0)
-            node, found = int(tree.parent[-1]), 0  # a node that has labels as its children
+            node, found = int(tree.parent[-1]), 0  # a node whose children are labels
             while node > 0:
                 node, found = int(tree.parent[node]), found + 1
             assert found == depth + (m > limit) == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
 
 
 @pytest.mark.parametrize("arity", [2, 8])
-def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
+def test_kmeans_tree_does_not_depend_on_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))
-    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)  # many pieces even here
+    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)  # many pieces, despite few nonzeros
     trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
     monkeypatch.undo()
     trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece
@@ -119,7 +119,7 @@ def test_tree_does_not_depend_on_the_number_of_threads(arity, monkeypatch):
 
 
 @pytest.mark.parametrize("arity", [2, 8])
-def test_tree_equals_bisections_by_the_twin(arity):
+def test_kmeans_tree_equals_bisections_by_plain_implementation(arity):
     representations = label_representations(*random_data(100, 30, 90, seed=6))
     rows = representations.toarray()
     key = np.uint64(stream_key(np.int64(3), np.int64(Stream.KMEANS)))
@@ -137,7 +137,7 @@ def test_tree_equals_bisections_by_the_twin(arity):
 
 
 def leaves_in_order(tree, node=0):
-    """Labels below a node, depth first."""
+    """Return the labels below a node in depth-first order."""
     if tree.label[node] >= 0:
         return [int(tree.label[node])]
     return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
@@ -152,6 +152,6 @@ def test_labels_without_instances_keep_their_order():
     ("m", "arity", "max_leaf", "message"),
     [(5, 6, 2, "arity=6"), (5, 1, 2, "arity=1"), (5, 2, 0, "max_leaf=0"), (0, 2, 1, "label")],
 )
-def test_arguments_are_checked(m, arity, max_leaf, message):
+def test_kmeans_tree_refuses_invalid_arguments(m, arity, max_leaf, message):
     with raises_with(XmlcError, message):
         kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, max_leaf, seed=0)

@@ -30,7 +30,7 @@ def test_random_complete_tree_is_complete(shape):
 
 @settings(deadline=None, max_examples=60)
 @given(TREES)
-def test_node_thresholds_are_minima_over_the_subtree(shape):
+def test_node_thresholds_are_minima_over_subtree(shape):
     m, arity, seed = shape
     tree = random_complete_tree(m, arity, seed)
     thresholds = np.random.default_rng(seed).random(m, dtype=np.float32)
@@ -45,7 +45,7 @@ def test_node_thresholds_are_minima_over_the_subtree(shape):
 
 @settings(deadline=None, max_examples=60)
 @given(TREES)
-def test_largest_weights_are_maxima_over_the_subtree(shape):
+def test_largest_weights_are_maxima_over_subtree(shape):
     m, arity, seed = shape
     tree, rng = random_complete_tree(m, arity, seed), np.random.default_rng(seed)
     weights = rng.choice([0.0, 0.0, 0.0, 1.0, 1e38, 1e-300, rng.random()], m)
@@ -73,17 +73,17 @@ def test_parent_and_depth_agree_with_children():
     ("children", "label"),
     [
         ([1, 3, 3], [-1, 0]),  # a child that does not exist
-        ([1, 3, 3, 3], [-1, 0, 0]),  # a label twice
+        ([1, 3, 3, 3], [-1, 0, 0]),  # a duplicate label
         ([1, 3, 3, 3], [0, 1, 2]),  # an inner node with a label
         ([0, 2, 3, 3], [-1, 0, 1]),  # the root is its own child
     ],
 )
-def test_arrays_that_are_no_tree_are_refused(children, label):
+def test_arrays_of_invalid_trees_are_refused(children, label):
     with pytest.raises(XmlcError):
         LabelTree.from_children(np.array(children), np.array(label))
 
 
-def test_arity_and_label_count_are_checked():
+def test_trees_refuse_arity_1_and_no_labels():
     with raises_with(XmlcError, "arity=1"):
         random_complete_tree(5, 1, seed=0)
     with pytest.raises(XmlcError):

@@ -1,4 +1,4 @@
-"""Representations of labels: against dense sums and the sparse product, the same on any number of threads."""
+"""Representations of labels: equal to dense sums and the sparse product, on any number of threads."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_representations_are_unit_sums_of_unit_instances(n, d, m, seed):
 
 
 @pytest.mark.parametrize("d", [1, 64, 65, 4096, 9000])
-def test_representations_equal_the_sparse_product(d, monkeypatch):
+def test_representations_equal_sparse_product(d, monkeypatch):
     rng = np.random.default_rng(d)
     X = sparse.csr_array(sparse.random_array((300, d), density=min(1, 30 / d), rng=rng, dtype=np.float32))
     X.data -= 0.5  # sums may cancel
@@ -50,11 +50,11 @@ def test_representations_equal_the_sparse_product(d, monkeypatch):
         )
 
 
-def test_sums_that_are_zero_are_left_out():
+def test_representations_omit_zero_sums():
     X = np.array([[1, 0, 2], [-1, 0, 2]], dtype=np.float32)
     result = label_representations(X, np.ones((2, 1), dtype=bool))
     assert (result.indices.tolist(), result.data.tolist()) == ([2], [1.0])
-    X[:, 2] = 1e-40  # what is nearly zero is not scaled beyond what float32 holds
+    X[:, 2] = 1e-40  # scaling of tiny sums must not overflow float32
     assert (abs(label_representations(X, np.ones((2, 1), dtype=bool)).data) < 1e-39).all()
 
 
@@ -65,14 +65,14 @@ def test_instances_and_label_sets_must_match():
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 13), st.integers(0, 99))
-def test_the_heaviest_features_are_kept(n, d, m, most, seed):
+def test_most_features_keeps_heaviest_features(n, d, m, most, seed):
     X, Y = random_data(n, d, m, seed)
     whole, kept = label_representations(X, Y), label_representations(X, Y, most_features=most)
     assert kept.has_sorted_indices
     for row in range(m):
         features, sums = (part[whole.indptr[row] : whole.indptr[row + 1]] for part in (whole.indices, whole.data))
         found, values = (part[kept.indptr[row] : kept.indptr[row + 1]] for part in (kept.indices, kept.data))
-        heaviest = np.sort(np.lexsort((features, -np.abs(sums)))[:most])  # of equal ones the smaller feature
+        heaviest = np.sort(np.lexsort((features, -np.abs(sums)))[:most])  # the smaller feature wins ties
         assert found.tolist() == features[heaviest].tolist()
         if most >= features.size:
             assert values.tobytes() == sums.tobytes()
