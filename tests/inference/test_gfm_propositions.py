@@ -17,9 +17,9 @@ def expected_f(Y_hat, P, p_empty, sizes):
 def all_or_nothing(m):
     """Return all labels with probability q = log m / m, else none.
 
-    Each marginal is q. If labels were independent, then the empty set would have the probability
-    (1 - q)^m <= e^{-qm} = 1/m, and the set of all labels would have a larger value than q = log m / m. MEUF therefore
-    never predicts the empty set, whose true value is 1 - q. The true value of any set of k labels is
+    Each marginal is q. For independent labels, the empty set has the probability
+    (1 - q)^m <= e^{-qm} = 1/m. The set of all labels has a larger value than q = log m / m. MEUF therefore never
+    predicts the empty set, whose true value is 1 - q. The true value of any set of k labels is
     q 2k / (k + m) <= q. The regret of MEUF is thus at least 1 - 2q = 1 - 2 log m / m.
     """
     q = math.log(m) / m
@@ -47,8 +47,8 @@ def rare_companions(m, shift=0.0):
     """Return label 1 alone with probability 1/2 - shift, else label 0 and random others, m/2 labels in total.
 
     The set {1} has the value 1/2. Label 0 has the largest marginal (or, for shift = 0, the lowest id). A threshold thus
-    selects {0}, with a value of at most 2 / (m/2 + 1) / 2, or a set with both labels. The set {0, 1} has the value
-    (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4), so the loss is 1/6 - 2/(m + 4). Each other label has a marginal of
+    selects {0} or a set with both labels. The value of {0} is at most 2 / (m/2 + 1) / 2. The value of {0, 1} is
+    (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4). The loss is thus 1/6 - 2/(m + 4). Each other label has a marginal of
     about 1/4, and adding it only lowers the value.
     """
     size = m // 2
