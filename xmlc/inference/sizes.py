@@ -80,7 +80,9 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
-        raise InvalidDataError(f"marginals and Y: found shapes {p.shape} and {Y.shape}, expected equal shapes, n >= 1")
+        raise InvalidDataError(
+            f"marginals and Y: found shapes {p.shape} and {Y.shape}, expected equal shapes and a row"
+        )
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size

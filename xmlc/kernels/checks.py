@@ -123,7 +123,7 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     elif wrong.any():
         found = f"{weights[wrong.argmax()]} in row {wrong.argmax()}"
     elif not weights.any():
-        found = "0 in all rows"
+        found = "zero in all rows"  # the word that scikit-learn expects
     if found:
         said = f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual weight."
         raise InvalidDataError(f"sample_weight: found {found}, expected {said}")

@@ -383,7 +383,7 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
         expected = f"one row for each of {n} instances, best label first. Pass the result of predict_top_k."
         raise InvalidDataError(f"labels: found shape {labels.shape}, expected {expected}")
     if k > labels.shape[1]:
-        raise InvalidDataError(f"found k={k}, expected at most {labels.shape[1]}, the ranks of labels. Fill with -1.")
+        raise InvalidDataError(f"found k={k}, expected at most {labels.shape[1]}. Fill missing ranks with -1.")
     if labels.dtype.kind not in "iu":
         raise InvalidDataError(f"labels: found {labels.dtype}, expected whole numbers, or scores as a sparse matrix")
     expected = f"expected distinct labels from 0 to {m - 1}, and -1 for missing ranks"

@@ -391,7 +391,7 @@ class SparseProbabilityEstimator(Estimator):
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: found no valid model ({fault}). Train it with this version of xmlc.") from None
+            raise XmlcError(f"{folder}: found no valid model ({fault}). Train it again with this xmlc.") from None
         model._read_parts(folder, trusted)
         return model
 

@@ -378,7 +378,7 @@ MISTAKES = [
     ({"estimator": "my_model.py:Unfinished"}, ["my_model.py:4", "Unfinished", "predict_proba"]),
     ({"estimator": "no_such:A"}, ["no_such:A", "No module named 'no_such'"]),
     ({"estimator": f"{KNN}s"}, ["sklearn.neighbors", "KNeighborsClassifiers"]),
-    ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, [KNN, " k"]),
+    ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, [KNN, "'k'"]),
     ({"estimator": "sklearn.svm:LinearSVC"}, ["LinearSVC", "predict_proba", "CalibratedClassifierCV"]),
     ({"estimator": ONE_VS_REST}, ["'estimator'"]),
     ({"estimator": KNN, "hyperparameters": {"n_neighbors": 0}}, ["n_neighbors", "0"]),
