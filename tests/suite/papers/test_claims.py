@@ -95,7 +95,7 @@ def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
 def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed():
     margin = (-5.0, "behind by so much is as good")
     one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
-    assert one.outcome(ranked(0.49, 0.491)).verdict == "reversed: 1 of 1"
+    assert one.outcome(ranked(0.49, 0.491)).verdict == "opposite sign: 1 of 1"
     assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
     for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
         assert one.outcome(same).word == "holds"  # the sign in print; either sign; nothing in print
@@ -108,7 +108,7 @@ def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed
     made = made_of(claims_table([one]), both)
     assert made.frame[["printed", "supports", "reversals"]].values.tolist() == [[2, 1, 1]]
     text = " ".join(to_markdown(made).split())
-    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | reversed |" in text
+    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in text
 
 
 def test_a_distance_is_within_the_margin_on_either_side():
@@ -128,7 +128,7 @@ def test_claims_on_calibrated_settings_are_marked():
     table = made(claims_table([own, other]), [given], suite)
     lines = to_markdown(table).splitlines()
     assert [" ‡ |" in line for line in lines if line.startswith(("| own", "| other"))] == [True, False]
-    assert any(note.startswith("‡") and note.endswith("rest: own.") for note in table.notes)
+    assert any(note.startswith("‡") and note.endswith(": own.") for note in table.notes)
 
 
 def test_a_claim_takes_the_records_of_its_own_needs():

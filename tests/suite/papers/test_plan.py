@@ -49,7 +49,7 @@ def test_tables_name_what_they_leave_out_whatever_was_asked_for(tmp_path, monkey
     project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
     write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
     left_out = ["theirs is not run on mine: no estimates"]
-    left_out += ["tables leave out scene, which ran earlier; add them to `datasets` to keep them"]
+    left_out += ["tables leave out scene of earlier runs. Add them to `datasets` to keep them"]
     assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
     assert remarks(project, {"results/yeast/data"}) == []
 

@@ -88,7 +88,7 @@ def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
     known |= _definitions(paper, noun, kind) if paper in rooms() else {}
     if name in known:
         return known[name]
-    raise XmlcError(f"{noun} {name} of {paper}: unknown name, expected {nearest(name, known)}")
+    raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
 
 
 def _definitions(room: str, noun: str, kind: type[Definition]) -> dict[str, Definition]:

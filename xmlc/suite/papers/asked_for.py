@@ -38,7 +38,7 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
             is_target = name in map(str, workflow.dag_settings.targets)
             rules = [rule.name for rule in workflow.rules if not (is_target and rule.has_wildcards())]
             expected = next(filter(is_made, within(name)), None) or near(project, name, rules)
-            raise XmlcError(f"target {name}: found no rule with this name or output, expected {expected}")
+            raise XmlcError(f"target {name}: found no rule or output of this name, expected {expected}")
         return False
 
     return checked

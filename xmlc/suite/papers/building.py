@@ -207,7 +207,7 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         if identity in found:
             named = ", ".join(filter(None, (*identity[:3], f"seed {identity[3]}")))
             raise XmlcError(
-                f"{source.path}: a second record of {named}; the first is {found[identity].path}. Give each record once"
+                f"{source.path}: found a second record of {named}, after {found[identity].path}. Pass each record once"
             )
         found[identity] = source
     chosen = list(found.values())
@@ -215,8 +215,8 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         about = f"kind {need.kind!r}" + (f", portion {need.portion!r}" if need.portion else "")
         wrote = f"`xmlc {kind.COMMAND}`" if kind.COMMAND else "your script"
         raise XmlcError(
-            f"no record of {about} among {len(sources)} files; expected files that {wrote} wrote of the models and "
-            "methods that it is about"
+            f"found no record of {about} among {len(sources)} files. Pass files that {wrote} wrote for these models "
+            "and methods"
         )
     _check_one_setting(chosen)
     return chosen
@@ -230,9 +230,8 @@ def _check_one_edition(sources: Iterable[Source]) -> None:
         first, where = data.setdefault(name, (digest, path))
         if first != digest:
             raise XmlcError(
-                f"{path}: dataset {name!r} has digest {digest[:12]}, but {first[:12]} in {where}: two editions of one "
-                "dataset, or two copies of other files, cannot share a table. If one is outdated, make it again; else "
-                "give each a name and an entry of its own in datasets.yaml"
+                f"{path}: dataset {name!r} has digest {digest[:12]}, expected {first[:12]} as in {where}. "
+                "Recompute the outdated record, or give each edition a separate name and entry in datasets.yaml"
             )
 
 
@@ -245,8 +244,8 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
         setting, where = settings.setdefault((record.dataset.name, record.model), (record.hyperparameters, path))
         if setting != record.hyperparameters:
             raise XmlcError(
-                f"{path}: hyperparameters of {record.model} on {record.dataset.name} differ from those in {where}; "
-                "one row of a table has one setting: make the older again"
+                f"{path}: found other hyperparameters of {record.model} on {record.dataset.name} than in {where}. "
+                "Recompute the older record"
             )
 
 

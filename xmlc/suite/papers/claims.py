@@ -52,7 +52,7 @@ class Statement:
 
     def __post_init__(self) -> None:
         if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):
-            raise ValueError(f"margin {self.margin}; expected another than no difference, and its reason")
+            raise ValueError(f"margin {self.margin}; expected a value other than no difference, and its reason")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class Claims:
             No function measures one of the statements.
         """
         if unmeasured := self._statements.keys() - self._claims.keys():
-            raise ValueError(f"claims.yaml: no function measures {', '.join(sorted(unmeasured))}")
+            raise ValueError(f"claims.yaml: found no function for {', '.join(sorted(unmeasured))}")
         return [self._claims[name] for name in self._statements]
 
 

@@ -10,7 +10,7 @@ from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition
 from xmlc.suite.papers.notes import digests_line, synthetic_line
-from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, REVERSED, Case, Outcome, Word
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, REVERSED, Case, Outcome, Word, in_print
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.columns import COST
 from xmlc.suite.results.frame import Number, Row, Rows, Source
@@ -22,19 +22,23 @@ CLAIMS = "claims"  # name of the table
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "lost", "verdict")
 # Decimals of effects in the CSV. Logarithms and exponentials of different libraries may differ in the last bit.
 DIGITS = 9
-SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", REVERSED: "reversed"}
+SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", REVERSED: "opposite sign"}
 CALIBRATED = "‡"  # marks verdicts that depend on settings fitted to published test results
 CAPTION = (
-    "What the paper states, tested on our records. An effect above the margin, which is no difference where no "
-    "other is named, speaks for the statement. Effects are paired, run by run; their mean over seeds, with a 95 % "
-    "interval, decides each dataset and subject: for, against, or open. In the first panel they are means over "
-    "datasets, with the interval over these where there are at least three. A statement holds where more than half "
-    "of all are for it, or, where most are open, by the mean over datasets if none is against it. Where the paper "
-    "prints the effect, its mean over the paper's datasets stands beside ours; a unit of which ours has surely the "
-    "other sign is reversed, however small it is. Of the units whose test set's error is known, so many lose their "
-    "side by it. The paper states "
-    "it in these terms (verbatim), or we draw it from what stands there (derived), or it is ours. "
-    "Counts are of the verbatim ones, without costs."
+    "Statements of the paper, tested on the records of this run. A statement holds if more than half of its cases do."
+)
+RULES = (
+    "A case is a dataset and a subject. Its effect is the mean over paired runs with a 95 % interval.",
+    "A case is for the statement if its interval lies above the margin, which is no difference by default. It is "
+    "against if the interval lies below, and open otherwise.",
+    "If most cases are open, the mean over datasets decides, provided that no case contradicts it. Its interval needs "
+    "at least three datasets.",
+    "Published is the mean effect over the paper's datasets. A case has the opposite sign if it is for the statement "
+    "but its whole interval has the other sign than the published effect.",
+    "Cases changed by bootstrap error: cases whose side changes if the bootstrap standard error of the test set widens "
+    "their interval. The total counts cases with a known error.",
+    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here). Counts of claims "
+    "include only verbatim ones without costs.",
 )
 
 
@@ -48,7 +52,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.portion) for need in needs}) < len(needs):
-        raise ValueError("claims: expected one need of each kind and portion")
+        raise ValueError("claims: found two needs of the same kind and training split, expected one")
 
     def rows(table: Table) -> Rows:
         given = dict(zip(needs, (_real(sources) for sources in table.given), strict=True))
@@ -117,9 +121,8 @@ def claims_line(counts: Counter[Word]) -> str:
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
     rest: Sequence[Word] = ("reversed", "mixed", "cannot be told", "no data")
-    return ", ".join(
-        words + [f"{counts[word]} {word.replace('no data', 'without data')}" for word in rest if counts[word]]
-    )
+    shown = {"no data": "without data", "cannot be told": "undecided"}
+    return ", ".join(words + [f"{counts[word]} {shown.get(word, in_print(word))}" for word in rest if counts[word]])
 
 
 def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
@@ -135,6 +138,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     return _with_words(
         (one.name,),
         values,
+        stated=one.said.stated.replace("ours", "xmlc"),
         effect=one.scale.printed(effect),
         printed=one.scale.printed(Estimate(one.mean_in_print)),
         lost="" if outcome.lost is None else f"{outcome.lost} of {outcome.told}",
@@ -174,18 +178,18 @@ def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
 
 
 def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
-    lines = [f"{one.name}: about {one.about[0]}." for one in claims if one.about]
+    lines = [*RULES, *(f"{one.name}: about {one.about[0]}." for one in claims if one.about)]
     lines += [
         f"{one.name}: margin {one.said.margin:g}, {one.said.because}." for one in claims if one.said.margin is not None
     ]
     rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(CALIBRATED)]
     lists = {
-        "Refuted by one unit against them": [one.name for one in claims if one.said.every],
-        f"{CALIBRATED} On models with settings calibrated on printed test results rest": rests,
-        "With hyperparameters of one search for all seeds": [one.name for one in claims if one.said.one_search],
-        "Of clocks or memory, so that they differ from run to run": [one.name for one in claims if one.said.cost],
+        "Refuted by a single case": [one.name for one in claims if one.said.every],
+        f"{CALIBRATED} These verdicts depend on settings fitted to published results": rests,
+        "Hyperparameters from one search for all seeds": [one.name for one in claims if one.said.one_search],
+        "Measured times or memory, which differ from run to run": [one.name for one in claims if one.said.cost],
     }
     lines += [f"{words}: {', '.join(names)}." for words, names in lists.items() if names]
-    lines += synthetic_line(table.records, ", and no claim is tested on them")
+    lines += synthetic_line(table.records, ", and not used for claims")
     records = [record for record in table.records if isinstance(record, Record)]
     return lines + [digests_line(records)] * bool(records)

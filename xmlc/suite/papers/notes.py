@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 
 from xmlc.data.synthetic import MARK
-from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.declared import Notes, Table
 from xmlc.suite.papers.panels import PAPER
 from xmlc.suite.results.frame import Rows, is_missing
 from xmlc.suite.results.records.base import Record, RecordFile
@@ -15,13 +15,18 @@ from xmlc.suite.results.records.thresholds import ThresholdRecord
 from xmlc.suite.results.titles import LIMITS, model_title
 
 
+def fixed(*lines: str) -> Notes:
+    """Return a function that gives every table these notes."""
+    return lambda table: list(lines)
+
+
 def notes_of(table: Table) -> list[str]:
     """Return the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
     records, definition = table.records, table.definition
     lines = [digests_line(records), *synthetic_line(records)]
     seeds = sorted({record.seed for record in records if isinstance(record, Record)})
     if seeds:
-        spread = "; mean ± standard deviation" if len(seeds) > 1 else ""
+        spread = ", mean ± standard deviation" if len(seeds) > 1 else ""
         lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
     if counts := threads_of(table.rows, definition.threads):
         lines.append(f"Times are wall-clock times with {counts}.")
@@ -29,21 +34,24 @@ def notes_of(table: Table) -> list[str]:
     limits = [model_title(name) for name in LIMITS if any(record.model_name == name for record in records)]
     if any(part.competes for panel in table.panels for part in panel.columns):
         of = "each model and dataset" if any(panel.each == "model" for panel in definition.panels) else "each dataset"
-        lines.append(f"Bold: the best of {of}" + (f"; {', '.join(limits)} left out." if limits else "."))
+        lines.append(f"Bold: the best of {of}" + (f", without {', '.join(limits)}." if limits else "."))
     if limits:
-        lines.append("oracle: the true posteriors of a synthetic dataset in place of a model's estimates.")
+        lines.append("oracle: the true posteriors of a synthetic dataset replace a model's estimates.")
     methods = {record.method_name for record in records}
     if "fta-labelwise" in methods:
-        lines.append("FTA label-wise: the fixed thresholds searched label by label instead of one for all labels.")
+        lines.append("FTA label-wise: each label has its own fixed threshold.")
     if any(method.startswith("expected-f") for method in methods):
         lines.append(
-            "Expected F: ours, not in the paper: thresholds of greatest expected macro-F by the test set's estimates "
-            "and the labels' shares of the training set, without a validation set; a label without positives and "
-            "predictions counts 0, or 1 where 0/0 = 1. 100 %: with the model of the whole training set."
+            "Expected F is a method of xmlc, not of the paper. It maximises the expected macro-F under the test set's "
+            "estimates and the labels' shares of the training set, without a validation set."
+        )
+        lines.append(
+            "Expected F counts a label without positives and predictions as 0, or as 1 with 0/0 = 1. "
+            "All training data: the model is trained on the whole training set."
         )
     if any(part.has_published for panel in table.panels for part in panel.columns):
-        times = "; its times are of another machine" if seeds else ""
-        lines.append(f"{PAPER}: the value that {table.paper} prints{times}.")
+        times = ", with times from another machine" if seeds else ""
+        lines.append(f"{PAPER}: the value published in {table.paper}{times}.")
     return lines
 
 
@@ -63,7 +71,7 @@ def digests_line(records: Iterable[RecordFile]) -> str:
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
     """Return a sentence on the synthetic datasets of records, if there are any."""
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
-    said = "made by `xmlc synth`, so not compared with published numbers" + left_out
+    said = "made by `xmlc synth`, not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
 
 
@@ -79,7 +87,7 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
             shares.setdefault(record.dataset_name, []).append(100 * (scores["macro_f"] - scores["macro_f_zero"]))
     parts = [f"{name} {' to '.join(sorted({f'{min(some):.1f}', f'{max(some):.1f}'}, key=float))} %"
              for name, some in shares.items()]  # fmt: skip
-    about = "Labels neither in the test set nor predicted, each of which macro-F counts as 1 (0/0 = 1): "
+    about = "Labels without test instances and predictions, which macro-F counts as 1 (0/0 = 1): "
     return [about + ", ".join(parts) + "."] if parts else []
 
 
@@ -94,10 +102,10 @@ def searches(records: Sequence[RecordFile]) -> list[str]:
         if search in ("exact", "certified"):
             exactly[model_title(record.model)] = None
         elif search == "beam":
-            name = f"{model_title(record.model)} by a beam of width {record.hyperparameters['beam']}"
+            name = f"{model_title(record.model)} with beam width {record.hyperparameters['beam']}"
             by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
     parts = [f"{', '.join(exactly)} exactly"] if exactly else []
     for name, shares in by_beam.items():
         proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())
         parts.append(f"{name} (provably exact for {proved})")
-    return [f"Search of label trees for the labels ranked: {'; '.join(parts)}."] if parts else []
+    return [f"Search in label trees: {'; '.join(parts)}."] if parts else []

@@ -158,7 +158,7 @@ class Outcome:
         """Return the verdict with its basis: the numbers of cases, or the mean of the datasets."""
         supports, contradicts, reversals = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
-        also = f", {reversals} reversed" if reversals else ""
+        also = f", {reversals} with opposite sign" if reversals else ""
         in_the_mean = f"in the mean of {len({same_instances(case.dataset) for case in self.cases})} datasets"
         match self.word:
             case "holds":
@@ -167,10 +167,15 @@ class Outcome:
                 against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
                 return f"does not hold{against}"
             case "reversed":
-                return f"reversed: {reversals} {of}"
+                return f"{in_print(self.word)}: {reversals} {of}"
             case "mixed":
                 return f"mixed: {supports} {of} for, {contradicts} against{also}"
         return self.word
+
+
+def in_print(word: Word) -> str:
+    """Return a verdict as printed. CSV files have the word itself."""
+    return "opposite sign" if word == "reversed" else word
 
 
 def outcome_of(
@@ -257,7 +262,7 @@ def _by_place(effects: Sequence[Effect]) -> dict[Place, list[Effect]]:
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
         if effect.seed in runs or not math.isfinite(effect.value):
-            raise ValueError(f"{effect}: expected one finite effect of each dataset, subject and seed")
+            raise ValueError(f"{effect}: expected one finite effect for each dataset, subject and seed")
         runs[effect.seed] = effect
     return {place: [runs[seed] for seed in sorted(runs)] for place, runs in groups.items()}
 

@@ -89,7 +89,7 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
         of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})
         if missing := [name for name, files in of_paper.items() if not files]:
             lists.append(f"{paper} {', '.join(missing)}")
-    reason = "left out, because no selected model on a selected dataset gives their records"
+    reason = "left out, because no selected model and dataset produce their records"
     return f"{reason}: {'; '.join(lists)}" if lists else ""
 
 
@@ -99,7 +99,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
     if others := datasets_left_out(project, papers):
-        lines.append(f"tables leave out {', '.join(others)}, which ran earlier; add them to `datasets` to keep them")
+        lines.append(f"tables leave out {', '.join(others)} of earlier runs. Add them to `datasets` to keep them")
     return lines
 
 
@@ -110,7 +110,9 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
         chosen = papers or project.planned_papers
         if (size := project.settings.datasets) and not any(map(project.datasets_of, chosen)):
             there = ", ".join(name for paper in chosen for name in project.suites[paper].datasets)
-            raise XmlcError(f"config: datasets={size} selects no set of {', '.join(chosen)}, expected some of {there}")
+            raise XmlcError(
+                f"config: datasets={size} selects no dataset of {', '.join(chosen)}, expected some of {there}"
+            )
         if said := left_out(project, chosen, figures=files is result_files):
             print(said, file=sys.stderr, flush=True)
         return [file for paper in chosen for file in files(project, paper)]

@@ -106,7 +106,9 @@ def select(
         known = [f"{name}s {', '.join(dict.fromkeys(str(key[place]) for key in table.rows))}"
                  for place, name in enumerate(table.keys) if name in wanted]  # fmt: skip
         about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
-        raise XmlcError(f"{title_of(table)} of {table.paper}: nothing is left of it; it has {'; '.join(about)}")
+        raise XmlcError(
+            f"{title_of(table)} of {table.paper}: found no such rows or columns, expected {'; '.join(about)}"
+        )
     rows = {key: row for key, row in table.rows.items() if is_wanted(key)}
     kept = tuple(name for name in table.columns if not columns or name in columns)
     return replace(table, panels=left, rows=rows, columns=kept)

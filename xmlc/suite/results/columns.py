@@ -26,8 +26,8 @@ CLAIMS = {
     "upper": "Upper end",
     "supports": "For",
     "contradicts": "Against",
-    "reversals": "Reversed",
-    "lost": "Sides lost by the test set's error",
+    "reversals": "Opposite sign",
+    "lost": "Cases changed by bootstrap error",
     "verdict": "Verdict",
 }
 COST = "cost_"  # This prefix marks columns about claims on costs.
@@ -156,10 +156,10 @@ _ALL = (
     Column("b", "b", kind="choice"),
     # These describe estimates above a minimum probability, and the loss of label sets inferred from them.
     _constant("samples", "Samples"),
-    Column("floor", "Floor", kind="constant"),
+    Column("floor", "Minimum probability", kind="constant"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
-    Column("floor_loss", "Floor costs at most", "%", 4, "lower"),
+    Column("floor_loss", "Lost expected F, at most", "%", 4, "lower"),
     # These are the costs, with the counted inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),
@@ -185,13 +185,13 @@ _ALL = (
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
                           ("stated", "Stated"))),
     *(part for name, title in CLAIMS.items()
-      for part in (Column(name, title), Column(COST + name, f"{title}, by clocks or memory", cost=True))),
-    Column("printed", "In print", kind="constant"),
+      for part in (Column(name, title), Column(COST + name, f"{title}, times or memory", cost=True))),
+    Column("printed", "Published", kind="constant"),
     Column("subject", "Subject", kind="constant"),
     Column("units", "Datasets and subjects", decimals=0, kind="constant"),
-    Column("unit", "Effect is in", kind="constant"),
+    Column("unit", "Unit of the effect", kind="constant"),
     Column("unit_effect", "Effect"),
-    Column("on_tests", "With the test set's error"),
+    Column("on_tests", "With bootstrap error"),
     Column("side", "Decision", kind="constant"),
     Column("note", "Note", kind="constant"),
     Column("seeds", "Seeds", decimals=0, kind="constant"),

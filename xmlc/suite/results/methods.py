@@ -13,8 +13,8 @@ THRESHOLD_METHODS = {
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
     # These compute thresholds from the estimates alone, and are not from a paper.
-    "expected-f": "expected F (ours)",
-    "expected-f-empty": "expected F, 0/0 = 1 (ours)",
+    "expected-f": "expected F",
+    "expected-f-empty": "expected F, 0/0 = 1",
 }
 INFERENCE_METHODS = {
     "h": "H",

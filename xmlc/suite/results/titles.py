@@ -10,7 +10,7 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
 # Threshold methods also have a row for the model of the whole training set.
-_OF_ROWS = (("", ""), ("-full", ", 100 %"))
+_OF_ROWS = (("", ""), ("-full", ", all training data"))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
 # `name_models` adds more, because each paper's package names its models.
@@ -26,9 +26,11 @@ SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stag
 LIMITS = ("oracle",)
 
 MACRO_F_CONVENTION = (
-    "Macro-F is the mean over all m labels, where a label without positives and without predictions counts 1 "
-    "(0/0 = 1); a label is predicted when its estimate is strictly greater than its threshold. Models are trained on "
-    "80 % of the training set, thresholds are tuned on the other 20 %."
+    "Macro-F is the mean over all m labels. A label without positives and without predictions counts 1 (0/0 = 1)."
+)
+THRESHOLD_CONVENTION = (
+    "Models are trained on 80 % of the training set, and thresholds are tuned on the other 20 %. "
+    "A label is predicted if its estimate is strictly greater than its threshold."
 )
 
 
@@ -49,7 +51,7 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
         if over:
             _MODELS[name] = title
         elif _MODELS.setdefault(name, title) != title:
-            raise XmlcError(f"model {name} is called {_MODELS[name]} and {title} in print; expected one name")
+            raise XmlcError(f"model {name}: found the names {_MODELS[name]!r} and {title!r}, expected one")
 
 
 def model_title(name: str) -> str:

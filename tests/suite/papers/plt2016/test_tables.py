@@ -67,7 +67,7 @@ def test_table_2_says_where_sto_overfits(build):
         record["best"]["validation"]["macro_f"] = validation
         records.append(record)
     notes = build("table2", records + every_method(model="oracle")).notes
-    overfits, not_seen = (next(note for note in notes if start in note) for start in ("STO overfits", "not seen"))
+    overfits, not_seen = (next(note for note in notes if start in note) for start in ("STO overfits", "does not overfit"))
     assert absent(overfits, "yeast", "PLT", 90.0, 35.0, 40.0) == []
     assert [name in not_seen for name in ("yeast", "scene", "enron", "oracle")] == [False, True, True, False]
 
@@ -104,8 +104,8 @@ def test_methods_without_labels_have_rows_of_both_portions_that_say_whose_they_a
     assert table.frame["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
     assert table.frame["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
     scores = cells(table.panels[0])
-    assert scores[("yeast", "PLT"), "expected F (ours)"] == "45.00"
-    assert scores[("yeast", "PLT"), "expected F (ours), 100 %"] == "*50.00*"
+    assert scores[("yeast", "PLT"), "expected F"] == "45.00"
+    assert scores[("yeast", "PLT"), "expected F, all training data"] == "*50.00*"
     assert any(note.startswith("Expected F") for note in table.notes)
     assert not any("Expected F" in note for note in build("table2", every_method()).notes)
 

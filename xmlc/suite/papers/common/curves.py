@@ -43,7 +43,7 @@ NARROWEST, MOST = 1.1, 6  # the least width of a panel in inches, and the larges
 @figure(
     "figure1",
     Where("thresholds", "80", methods=tuple(STYLES)),
-    caption="Macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset.",
+    caption="Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset.",
 )
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
@@ -112,8 +112,8 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
     if any(value != values[0] for value in values):
         first = runs[0]
         raise XmlcError(
-            f"figure1: the seeds of {first.model}, {first.method}, on {first.dataset.name} tried different "
-            "values of c; expected one grid: make the older records again"
+            f"figure1: found different grids of c in the seeds of {first.model}, {first.method}, on "
+            f"{first.dataset.name}, expected one. Recompute the older records"
         )
     tried = list(zip(*grids, strict=True))
     curves = {
@@ -129,7 +129,7 @@ def _mean_percent(scores: Sequence[Mapping[str, float]]) -> float:
 
 def _c_of(record: ThresholdRecord, point: GridScores) -> float:
     if point.c is None:
-        raise XmlcError(f"figure1: a record of {record.method} has a grid point without c; 1/c is the abscissa")
+        raise XmlcError(f"figure1: found a grid point without c in a record of {record.method}, expected c")
     return point.c
 
 

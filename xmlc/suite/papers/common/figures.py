@@ -36,7 +36,7 @@ TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key 
 @figure(
     "pareto",
     Where("ranking", "full", peers=True),
-    caption="P@1 against training seconds and milliseconds per instance; the dashed line is the Pareto front.",
+    caption="P@1 against training seconds and milliseconds per instance. The dashed line is the Pareto front.",
 )
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     """Draw P@1 against training seconds and milliseconds per instance. A dashed line is the Pareto front.
@@ -56,7 +56,7 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     rows = average(numbers_of(Source(Path(), record) for record in records), MODEL_KEYS)
     frame = pivot(rows, MODEL_KEYS, shown).dropna(subset=list(COSTS))
     if frame.empty:
-        raise XmlcError("pareto: no record has training seconds and milliseconds per instance; expected one at least")
+        raise XmlcError("pareto: found no record with the times of training and prediction, expected at least one")
     datasets = list(dict.fromkeys(frame["dataset"]))
     styles = _styles(list(dict.fromkeys(frame["model"])))
     sheet, grid = panels(len(COSTS) * len(datasets), NARROWEST, together=len(COSTS))

@@ -27,11 +27,11 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
     """
     if suite is None:
         raise XmlcError(
-            "table3: the ranges stand in a paper's configuration; give it, as in --suite config/papers/x.yaml"
+            "table3: found no file with the ranges. Pass a paper's configuration, as in --suite config/papers/x.yaml"
         )
     searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
     if not any(model.search.ranges for model in searched.values()):
-        said = "no model has ranges of hyperparameters (search.ranges), so there is no table of them"
+        said = "found no model with search.ranges, which table3 lists"
         raise XmlcError(f"{suite.file}: {said}")
     return searched
 
@@ -52,7 +52,7 @@ def _ranges_and_values(table: Table) -> Rows:
     searched = searched_models(table.suite)
     shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
     if not shown:
-        raise XmlcError(f"table3: no record is of a model with ranges; expected one of {', '.join(searched)}")
+        raise XmlcError(f"table3: found no record of a model with ranges, expected one of {', '.join(searched)}")
     table.given[0] = shown
     models = list(dict.fromkeys(source.record.model_name for source in shown))
     rows: Rows = {}
@@ -137,6 +137,6 @@ table3 = TableDefinition(
     ),
     takes_suite=True,
     columns=("low", "high", "drawn", "value", "validation_p@1", "found_by"),
-    caption="The hyperparameters, the ranges of their search, and the values in use, with the P@1 that they reach on "
-    "the 20 % of the training set that validation holds, where it is known.",
+    caption="Hyperparameters, the ranges of their search, and the values in use. P@1 is measured on the validation "
+    "set, 20 % of the training set.",
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, columns
+from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.frame import Rows, average, numbers_of
 from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
@@ -18,7 +19,7 @@ PRINTED = ("instance_f", "expected_f", "floor_loss", "predicted_per_instance", "
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
 INSTANCE_F_CONVENTION = (
-    "F is the mean over the instances of the test set, where two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
+    "F is the mean over the instances of the test set. Two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
 )
 
 
@@ -29,7 +30,10 @@ def timeouts(table: Table) -> list[str]:
         if isinstance(record, InferenceRecord) and not record.finished:
             where = f"{record.dataset.name} with {model_title(record.model)} {method_title(record.method)}"
             lines.setdefault(f"{record.time_limit:g} s", []).append(where)
-    return [f"A dash: stopped after {limit}, on {'; '.join(dict.fromkeys(where))}." for limit, where in lines.items()]
+    return [
+        f"A dash: the run reached the time limit of {limit}, on {'; '.join(dict.fromkeys(where))}."
+        for limit, where in lines.items()
+    ]
 
 
 def _beside_thresholds(table: Table) -> Rows:
@@ -43,7 +47,7 @@ def _beside_thresholds(table: Table) -> Rows:
     floored = [s for s in table.given[0] if isinstance(s.record, InferenceRecord) and s.record.estimates is not None]
     if not floored:
         raise XmlcError(
-            "instance-f: no record is of estimates with a floor; expected those of `xmlc thresholds --infer`"
+            "instance-f: found no record of estimates with a minimum probability. Run `xmlc thresholds --infer` first"
         )
     table.given[0] = floored
     inferred = average(numbers_of(floored), INFERENCE_KEYS)
@@ -68,7 +72,7 @@ instance_f = TableDefinition(
     panels=(
         columns("", *PRINTED, each="model", names=("dataset", "method"), contests={"instance_f": "instance_f"}),
         columns(
-            "Estimates that they are inferred from",
+            "Estimates",
             *("m", *ESTIMATES),
             names=("dataset", "model"),
             having="floor",
@@ -76,14 +80,20 @@ instance_f = TableDefinition(
         ),
     ),
     threads=("inference_threads",),
-    notes=(timeouts,),
-    caption="Instance-F on the test set of label sets that are inferred for each instance from a model's sparse "
-    "estimates, taken as marginals of independent labels, beside the one threshold for all labels that has the highest "
-    f"instance-F on the validation set. {INSTANCE_F_CONVENTION} Expected F is the F-measure that a method expects "
-    "under the model's distribution. Inferring is the time of finding the label sets from the estimates; a "
-    "threshold takes no time of its own. Models are trained on 80 % of the training set. A label without an "
-    "estimate counts as one that an instance cannot have; the last panel says how many true labels that concerns. "
-    "The loss of an exact maximiser in expected F is bounded, provided that no such label is more probable than "
-    "the floor. GFM with sizes learned takes labels as independent but for their number, whose distribution it "
-    "learns from the validation set; that is not in gfm2011.",
+    notes=(
+        fixed(
+            INSTANCE_F_CONVENTION,
+            "Expected F is the F-measure that a method expects under the model's distribution.",
+            "Inferring is the time to compute the label sets from the estimates. A threshold needs no extra time.",
+            "Models are trained on 80 % of the training set. A label without an estimate is never predicted, and the "
+            "last panel counts the true labels among them.",
+            "Lost expected F: a bound for exact methods. It assumes that no label without an estimate exceeds the "
+            "minimum probability.",
+            "GFM with sizes learned is not in gfm2011. It assumes independent labels, and learns the distribution of "
+            "their number from the validation set.",
+        ),
+        timeouts,
+    ),
+    caption="Instance-F on the test set of label sets inferred from a model's sparse estimates, taken as marginals of "
+    "independent labels. The baseline is the common threshold with the highest instance-F on the validation set.",
 )

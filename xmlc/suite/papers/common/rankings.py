@@ -6,15 +6,15 @@ from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import PEER_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
-from xmlc.suite.papers.notes import threads_of
+from xmlc.suite.papers.notes import fixed, threads_of
 from xmlc.suite.results.frame import Rows, average, row_of
 from xmlc.suite.results.records.base import DATASET_COLUMNS
-from xmlc.suite.results.titles import MACRO_F_CONVENTION, method_title, model_title
+from xmlc.suite.results.titles import MACRO_F_CONVENTION, THRESHOLD_CONVENTION, method_title, model_title
 
 MODEL_KEYS = ("dataset", "model")
 CPU = (
-    "CPU times of training are those of all threads and of other programs' processes together, without reading and "
-    "writing files."
+    "CPU times of training are sums over all threads and over the processes of other programs. "
+    "They exclude reading and writing files."
 )
 
 table1 = TableDefinition(
@@ -33,8 +33,8 @@ table1 = TableDefinition(
     ),
     threads=("train_threads",),
     notes=(hashed,),
-    caption="Characteristics of the datasets, precision@k on the test set, and training time. Models are trained on "
-    "the whole training set; averages are over the training set.",
+    caption="Characteristics of the datasets, precision@k on the test set, and training time. Models are trained, "
+    "and averages computed, on the whole training set.",
 )
 
 PASSES = (
@@ -46,7 +46,9 @@ PASSES = (
 def threads_of_both(table: Table) -> list[str]:
     """Return a note on the number of threads of training and prediction."""
     counts = threads_of(table.rows, ("train_threads", "predict_threads"))
-    return [f"Training and prediction had {counts}; times that are not called CPU are wall-clock times."] * bool(counts)
+    return [f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."] * bool(
+        counts
+    )
 
 
 passes = TableDefinition(
@@ -55,15 +57,15 @@ passes = TableDefinition(
     keys=MODEL_KEYS,
     columns=(*PASSES, "train_threads", "predict_threads"),
     panels=(columns("", *PASSES),),
-    notes=(threads_of_both,),
-    caption=f"Every method with 1 and with 3 passes over the training set. {CPU}",
+    notes=(fixed(CPU), threads_of_both),
+    caption="Every method with 1 and with 3 passes over the training set.",
 )
 
 
 QUALITY, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
 THREADS = ("train_threads", "predict_threads")
-NOT_RUN = "it was not run (it needs the extra `peers`)"
+NOT_RUN = "not run, needs the extra `peers`"
 
 
 def _with_macro_f(table: Table) -> Rows:
@@ -111,12 +113,18 @@ peers = TableDefinition(
         ),
         columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
     ),
-    notes=(_about,),
+    notes=(
+        fixed(
+            "Models are trained on the whole training set, and predict the five best labels of each test instance.",
+            "Times include the conversion of data from Python to the format of a program.",
+            "MB are 10^6 bytes, and a model's size is the size of its files. Peaks are of the whole process, Python "
+            "included.",
+            MACRO_F_CONVENTION,
+            f"For macro-F, {THRESHOLD_CONVENTION[0].lower()}{THRESHOLD_CONVENTION[1:]}",
+        ),
+        _about,
+    ),
     takes_suite=True,
-    caption="Our models and baselines on the same data and machine. Precision@k and costs are those of training "
-    "on the whole training set and of predicting the five best labels of each test instance; times contain what "
-    "a program needs to take the data from Python. MB are 10^6 bytes; a model's size is that of its files; threads "
-    "are those that a program was given; peaks are of the whole process, Python included. "
-    "Macro-F is reached with the thresholds of FTA, STO and OFO. "
-    f"{MACRO_F_CONVENTION.replace('Models are', 'For macro-F, models are')}",
+    caption="Quality and cost of xmlc's models and of baselines on the same data and machine. Macro-F has a column for "
+    "each threshold method: FTA, STO and OFO.",
 )

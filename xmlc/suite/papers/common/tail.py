@@ -8,6 +8,7 @@ from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
 from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_portion
 from xmlc.suite.papers.declared import TableDefinition, columns
+from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)
@@ -21,17 +22,21 @@ tail = TableDefinition(
     panels=tuple(
         columns(title, *(name for name in FOUND if name.startswith(start)))
         for title, start in {
-            "Precision of the labels": "macro_p",
-            "Recall of the labels": "macro_r",
-            "F of the labels": "macro_f",
-            "Labels that are found": "coverage",
+            "Precision over labels": "macro_p",
+            "Recall over labels": "macro_r",
+            "F over labels": "macro_f",
+            "Coverage of labels": "coverage",
         }.items()
     ),
-    caption="Rankings label by label, as means over the labels that the test set has. P@k counts correct labels, most "
-    "of which are frequent ones: a model that never ranks a rare label loses little of P@k, and here as much as for a "
-    "frequent one. Macro-precision and macro-recall are the shares of correct ones among the instances that have a "
-    "label among their k first, and among those that have it; coverage is the share of labels that are found at least "
-    "once.",
+    notes=(
+        fixed(
+            "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
+            "Macro-precision of a label is the share of correct ones among the instances with the label in their first "
+            "k. Macro-recall is the share of the label's instances that have it in their first k.",
+            "Coverage is the share of labels that are ranked correctly at least once.",
+        ),
+    ),
+    caption="Rankings on the test set, as means over the labels that occur there.",
 )
 tail_f = TableDefinition(
     name="tail-f",
@@ -40,9 +45,14 @@ tail_f = TableDefinition(
     rows=by_portion,
     columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
-    caption="Macro-F over the labels that the test set has, of all and by their numbers of instances in the training "
-    "set, of which the models of 80 % have learned fewer; labels without any are in the former alone. It tells for "
-    "which labels thresholds help; P@k has no thresholds, and one macro-F mixes frequent and rare labels.",
+    notes=(
+        fixed(
+            "Labels without training instances count only in the mean over all labels.",
+            "Models trained on 80 % have seen fewer instances of a label than its group states.",
+        ),
+    ),
+    caption="Macro-F over the labels that occur in the test set: over all of them, and by their number of training "
+    "instances. It shows for which labels thresholds help.",
 )
 calibration = TableDefinition(
     name="calibration",
@@ -50,8 +60,7 @@ calibration = TableDefinition(
     keys=MODEL_KEYS,
     columns=(*ERRORS, *CALIBRATED, *PRECISION),
     panels=(columns("Calibration error", *ERRORS, *CALIBRATED), columns("Precision", *PRECISION)),
+    notes=(fixed("Models are trained on 80 % of the training set. P@k depends only on the order of estimates."),),
     caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
-    "labels, before and after isotonic calibration on the validation set, of the same labels; by models of 80 % of the "
-    "training set. It tells whether estimates are probabilities, on which thresholds and label sets rest; P@k depends "
-    "on their order alone.",
+    "labels. Calibrated: the same labels after isotonic calibration on the validation set.",
 )

@@ -14,9 +14,17 @@ from xmlc.metrics.measures import (
 )
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
+from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Number, Rows, average
-from xmlc.suite.results.titles import LIMITS, MACRO_F_CONVENTION, METHODS, measure_of, model_title
+from xmlc.suite.results.titles import (
+    LIMITS,
+    MACRO_F_CONVENTION,
+    METHODS,
+    THRESHOLD_CONVENTION,
+    measure_of,
+    model_title,
+)
 
 HASHED = "plt-hashed"  # the PLT of plt2016, while "plt" is our variant
 FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of the tables `table4` and `measures`
@@ -43,10 +51,12 @@ def hashed(table: Table) -> list[str]:
     if not bits:
         return []
     slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
-    both = " PLT has a weight for each feature and node, which is ours." * any(r.model == "plt" for r in records)
+    both = " PLT is the variant of xmlc, with a weight for each feature and node." * any(
+        r.model == "plt" for r in records
+    )
     return [
-        f"{model_title(HASHED)}: the paper's PLT, whose weights share one table; slots: {slots}, in the paper 2^30 "
-        f"(Section 6).{both}"
+        f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {slots} slots (in the paper 2^30, "
+        f"Section 6).{both}"
     ]
 
 
@@ -66,10 +76,10 @@ def overfitting(table: Table) -> list[str]:
         )
         sto, others = on_test["sto"], max(on_test["fta"], on_test["ofo"])
         highest = max(on_validation, key=lambda method: on_validation[method]) == "sto"
-        figures = f"{on_validation['sto']:.1f} on validation, {sto:.1f} on test, the best other {others:.1f}"
+        figures = f"STO {on_validation['sto']:.1f} on validation, {sto:.1f} on test, best other {others:.1f} on test"
         shown[bool(highest and sto < others)].append(f"{dataset} with {model_title(model)} ({figures})")
     parts = ("STO overfits (highest macro-F on the validation set, not on the test set): ", shown[True])
-    rest = ("This is not seen on ", shown[False])
+    rest = ("STO does not overfit on ", shown[False])
     return [start + "; ".join(names) + "." for start, names in (parts, rest) if names]
 
 
@@ -90,10 +100,18 @@ table2 = TableDefinition(
         by_method("inner_products", "Inner products per test instance"),
     ),
     threads=("test_threads",),
-    notes=(overfitting, hashed),
+    notes=(
+        fixed(
+            MACRO_F_CONVENTION,
+            THRESHOLD_CONVENTION,
+            "If most labels have no test instance, each wrong prediction of such a label costs a method a 1. "
+            "The CSV contains macro-F with other conventions.",
+        ),
+        overfitting,
+        hashed,
+    ),
     caption="Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time "
-    f"and the number of inner products per test instance. {MACRO_F_CONVENTION} Where most labels have no "
-    "test instance this decides: each that a method predicts costs it a 1 (the CSV has other conventions too).",
+    "and the number of inner products per test instance.",
 )
 
 
@@ -129,9 +147,8 @@ table4 = TableDefinition(
             contests=dict.fromkeys(("test_macro_f", "fta", "sto"), "test"),
         ),
     ),
-    notes=(hashed,),
-    caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set. "
-    f"{MACRO_F_CONVENTION}",
+    notes=(fixed(MACRO_F_CONVENTION, THRESHOLD_CONVENTION), hashed),
+    caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set.",
 )
 
 
@@ -169,8 +186,15 @@ measures = TableDefinition(
             | {"predicted_per_instance": "pred./inst."},
         ),
     ),
-    caption="What tuning thresholds for one measure costs on the others: a row for each measure that thresholds were "
-    "tuned for on the validation set, all measures on the test set (%), and in brackets a row's own. For a mean over "
-    "labels (macro) each label has its own best threshold; for pooled counts (micro) and a mean over instances all "
-    f"labels share the best common one. F2 counts recall twice as much as precision. {MACRO_F_CONVENTION}",
+    notes=(
+        fixed(
+            MACRO_F_CONVENTION,
+            THRESHOLD_CONVENTION,
+            "Macro measures are means over labels, and each label has its own threshold. For micro measures and means "
+            "over instances, all labels share one threshold.",
+            "F2 weights recall twice as much as precision.",
+        ),
+    ),
+    caption="All measures on the test set (%), with a row for each measure that thresholds were tuned for on the "
+    "validation set. The tuned measure is in brackets.",
 )

@@ -39,7 +39,7 @@ APART = 0.7  # shift of each curve in sample size, so that coinciding curves sta
 @figure(
     "figure1",
     SIMULATIONS,
-    caption="F against the sample size for both models, and time against the number of labels, of the one record.",
+    caption="Expected F against the sample size for three models of labels, and time against the number of labels.",
 )
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
@@ -97,13 +97,12 @@ def _note(record: SimulationRecord) -> str:
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
     text = (
-        f"{record.labels} labels, mean and standard error of {record.trials} trials; coinciding curves are drawn "
-        "side by side. A prediction inferred from a sample is scored by its exact expected F under the distribution "
-        "that the sample is from (0/0 = 1), not on a test sample; the dotted line is the highest there is. Dependent "
-        "label i is logistic in −(i − 1)/2 + the number of ones before it as printed, and in −1 + the sum of the "
-        "labels before it, coded −1 and +1, in a model that is not in the paper. "
+        f"{record.labels} labels, mean and standard error of {record.trials} trials. Coinciding curves are shifted. "
+        "The score is the exact expected F under the distribution of the samples (0/0 = 1), and the dotted line is "
+        "its maximum. As printed, dependent label i is logistic in −(i − 1)/2 + the number of ones before it. The "
+        "model with −1 and +1 is not in the paper: label i is logistic in −1 + the sum of the labels before it. "
         f"Times: {threads}, mean of {growth['samples']['instances']} trials in the best of {growth['rounds']} rounds, "
-        "from the sample of independent labels to the label set; "
-        f"MEUF finds the same sets as the published procedure by another; {record.passport['cpu']}."
+        "from the sample of independent labels to the label set. "
+        f"MEUF finds the same sets as the published procedure. CPU: {record.passport['cpu']}."
     )
     return textwrap.fill(text, NOTE_WIDTH)

@@ -7,6 +7,7 @@ from xmlc.suite.config.planned import INFERRED
 from xmlc.suite.papers.common.inference import INFERENCE_KEYS, INSTANCE_F_CONVENTION, timeouts
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.gfm2011.claims import claims as claims
+from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.titles import model_title
 
 SIZES = ("m", "n_train", "n_test")
@@ -43,11 +44,18 @@ table1 = TableDefinition(
         ),
     ),
     threads=("inference_threads",),
-    notes=(_drawn, timeouts),
-    caption="Label sets that are inferred for each instance of the test set from what a model estimates, and the time "
-    "that takes: drawing label vectors from the model, or estimating marginals, and inferring. From samples of a "
-    "classifier chain (PCC) GFM and GFM-T take the joint distribution, H and MEUF the marginals; a model of single "
-    f"labels (BR) has only these. {INSTANCE_F_CONVENTION} Macro-F is the mean over all m labels, likewise with "
-    "0/0 = 1. MEUF, as published, has the cubic inner maximisation that the paper's times are about; MEUF below it "
-    "finds the same sets in O(m^2).",
+    notes=(
+        fixed(
+            "PCC is a classifier chain: GFM and GFM-T use its joint distribution, H and MEUF its marginals. "
+            "BR is a model of single labels, which has only marginals.",
+            INSTANCE_F_CONVENTION,
+            "Macro-F is the mean over all m labels, with 0/0 = 1.",
+            "MEUF, as published, has the cubic inner maximisation that the paper measures. MEUF finds the same sets in "
+            "O(m^2).",
+        ),
+        _drawn,
+        timeouts,
+    ),
+    caption="Label sets inferred for each test instance from a model's estimates. The time contains drawing label "
+    "vectors or estimating marginals, and inference.",
 )

@@ -32,7 +32,7 @@ def purity_is_bounded(record: ForestRecord) -> bool:
 
 
 INSIDE = (
-    "lambda_1 (M - 1) / 2 < lambda_2 < lambda_1 (M - 1): at the ends (4) divides by 0, or says nothing",
+    "lambda_1 (M - 1) / 2 < lambda_2 < lambda_1 (M - 1): at the ends, (4) divides by 0 or is trivial",
     purity_is_bounded,
 )
 

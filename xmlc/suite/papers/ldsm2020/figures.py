@@ -50,24 +50,27 @@ OURS_GROWN, BINARY_GROWN, COMPARED = (
 )
 
 
-@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, a panel for each dataset.")
+@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 4: P@k and nDCG@k against the number of trees, a panel for each dataset."""
+    """Draw Figure 4: P@k and nDCG@k against the number of trees, with a panel for each dataset."""
     return _panels(records, _draw_growth)
 
 
 @figure(
     "figure5",
     Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)),
-    caption="P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives.",
+    caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
 )
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
-    """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the depth that it gives."""
+    """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth."""
     return _panels(records, _draw_sweep)
 
 
 @figure(
-    "figure6", COMPARED, RANKINGS, caption="Single trees beside ensembles, precision on the left and nDCG on the right."
+    "figure6",
+    COMPARED,
+    RANKINGS,
+    caption="Single trees and ensembles, precision on the left and nDCG on the right.",
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: single trees next to ensembles, with precision on the left and nDCG on the right."""
@@ -87,12 +90,12 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     FORESTS,
     SIZES,
     RANKINGS,
-    caption="Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below.",
+    caption="Figure 1 for one dataset, by preference Delicious: growth and size above, single trees below.",
 )
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
 ) -> Figure:
-    """Draw Figure 1 for one dataset, Delicious if it is there: growth and size above, single trees below."""
+    """Draw Figure 1 for one dataset, by preference Delicious: growth and size above, single trees below."""
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
     sheet, grid = panels(4, NARROWEST, shape=1.2)
@@ -153,7 +156,7 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     the bounds of J (Lemma 1).
     """
 
-    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, level by level.")
+    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objectives J against epochs, level by level."""
         names = _datasets(records)
@@ -183,7 +186,7 @@ def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
     axes.set_xscale("log")
     axes.set_xticks(list(scores), [_with_depth(records, value) if value in apart(scores) else "" for value in scores])
     axes.minorticks_off()
-    _label(axes, "T_max, and below it the depth" if name == "max_nodes" else f"{name}, and below it the depth", "%")
+    _label(axes, "T_max, with the depth below" if name == "max_nodes" else f"{name}, with the depth below", "%")
 
 
 def _with_depth(records: Sequence[SweepRecord], value: float) -> str:

@@ -7,17 +7,17 @@ from typing import Any
 from xmlc.suite.config.planned import RANKINGS, Where
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
+from xmlc.suite.papers.notes import fixed
 
 LDSM_KEYS = ("dataset", "model")
 OURS = "ldsm"  # the only model that the paper measured, while it quotes the numbers of all others
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
-QUOTED = "Quoted: the paper prints numbers of other methods as their own papers or the repository have them."
+QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
 PRECISION = "Precision@k and nDCG@k on the test set, trained on the whole training set."
 PREDICTED = (
-    "Milliseconds per test instance of finding its five best labels, inner products per test instance, and the size of "
-    "the model on disk."
+    "Milliseconds and inner products per test instance to find its five best labels, and the size of the model on disk."
 )
 
 
@@ -34,10 +34,11 @@ def ranked(
             columns("", "n_trees", *quantities, each="dataset", names=("model",), published="also"),
             not_run(*quantities, run_by=("dataset",)),
         ),
+        notes=(fixed(QUOTED),),
         threads=(threads,),
         measured_models=(OURS,),
         printed_models=TREE_BASED if only_trees else (),
-        caption=f"{caption} {QUOTED}",
+        caption=caption,
         **about,
     )
 
@@ -45,7 +46,7 @@ def ranked(
 table1 = ranked(
     "table1",
     *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
-    caption=f"{PRECISION} Methods that are purely trees.",
+    caption=f"{PRECISION} Only methods that consist of trees.",
     threads="train_threads",
     only_trees=True,
     printed_in=("table7",),
@@ -53,7 +54,7 @@ table1 = ranked(
 table2 = ranked(
     "table2",
     *("predict_ms", "inner_products", "model_mb"),
-    caption=f"{PREDICTED} Methods that are purely trees.",
+    caption=f"{PREDICTED} Only methods that consist of trees.",
     threads="predict_threads",
     only_trees=True,
     printed_in=("table5", "table2"),
@@ -61,9 +62,8 @@ table2 = ranked(
 table3 = table_of_datasets(
     "table3",
     *("d", "m", "n_train", "n_test", "labels_per_instance", "instances_per_label"),
-    caption="The datasets: features, labels, training and test instances, and the averages of labels per instance and "
-    "of instances per label over the training set. The paper's instances per label of Mediamill, Bibtex, Delicious "
-    "and Eurlex are over training and test set together.",
+    caption="The datasets: their sizes, and averages over the training set. The paper's instances per label of "
+    "Mediamill, Bibtex, Delicious and Eurlex are averages over training and test set together.",
 )
 table5 = ranked(
     "table5",
@@ -100,9 +100,9 @@ def _against_lemma_1(table: Table) -> list[str]:
     if not found:
         return []
     return [
-        "Lemma 1 needs lambda_2 > (M - 3) lambda_1; M, lambda_1, lambda_2 violate it on "
+        "Lemma 1 needs lambda_2 > (M - 3) lambda_1. M, lambda_1, lambda_2 violate it on "
         + "; ".join(f"{name} ({values})" for name, values in found.items())
-        + ": splits that send each label in two directions there have a J at most as large as balanced and pure ones."
+        + ": splits that send each label in two directions have at most the J of balanced and pure ones."
     ]
 
 
@@ -112,8 +112,13 @@ table4 = TableDefinition(
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),
     panels=(columns("", *SHAPE, contests={}), not_run("depth", "arity")),
-    notes=(_against_lemma_1,),
-    caption="Depth of the deepest tree of LdSM's ensemble, the root having depth 0, and arity M. log_M K: the depth of "
-    "a balanced tree with a leaf for each of the K labels; the paper finds depths between 1 and 3 times that. "
-    "Nodes: the mean over the trees, leaves included.",
+    notes=(
+        fixed(
+            "log_M K: the depth of a balanced tree of arity M with a leaf for each of the K labels. The paper finds "
+            "depths between 1 and 3 times that.",
+            "Nodes: the mean over the trees, leaves included.",
+        ),
+        _against_lemma_1,
+    ),
+    caption="Depth of the deepest tree of LdSM's ensemble, and arity M. The root has depth 0.",
 )

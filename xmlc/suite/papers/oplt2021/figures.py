@@ -33,7 +33,9 @@ NARROWEST = 1.6  # the least width of a panel in inches
 FIRST = 10  # curves begin after this many instances, because before that each one makes them jump
 
 
-@figure("figure2", STREAMS, caption="Entropy reduction against the number of instances seen, a panel for each dataset.")
+@figure(
+    "figure2", STREAMS, caption="Entropy reduction against the number of instances seen, with a panel for each dataset."
+)
 def figure2(paper: str, records: Records) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 
@@ -66,8 +68,8 @@ def _instances(runs: Records) -> list[int]:
     if any(instances != found[0] for instances in found):
         first = runs[0]
         raise XmlcError(
-            f"figure: the seeds of {first.model} on {first.dataset.name} were scored after different numbers "
-            "of instances; make the older records again"
+            f"figure: found seeds of {first.model} on {first.dataset.name} scored after different numbers of "
+            "instances, expected the same. Recompute the older records"
         )
     return found[0]
 

@@ -10,6 +10,7 @@ from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.common.rankings import CPU, threads_of_both
 from xmlc.suite.papers.common.rankings import passes as passes
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
+from xmlc.suite.papers.notes import fixed
 from xmlc.suite.papers.oplt2021.claims import claims as claims
 from xmlc.suite.results.frame import Key, Row, Rows, average, row_of
 from xmlc.suite.results.titles import without_passes
@@ -20,8 +21,8 @@ COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_pe
 THREADS = ("train_threads", "predict_threads")
 SYNTHETIC = "synthetic-"  # prefix of the names of synthetic datasets
 BEST = (
-    "Of each method that makes passes the better of 1 and 3 passes is shown, by the mean of {} on the test set, of "
-    "equal ones the shorter; so does the paper, which does not say which it was."
+    "Each method has the better of 1 and 3 passes by the mean of {} on the test set, and 1 pass if both are equal. "
+    "The paper does the same, but does not report the number of passes."
 )
 
 table1 = table_of_datasets(
@@ -49,7 +50,7 @@ def _by_accuracy(table: Table) -> Rows:
         if record.dataset.labels_per_instance != 1:
             raise XmlcError(
                 f"table3: {record.dataset.name} has {record.dataset.labels_per_instance:g} labels per "
-                "instance, expected 1; take it out of few_shot"
+                "instance, expected 1. Remove it from few_shot"
             )
     return {key: row | {"accuracy": row["p@1"]} for key, row in better_passes(table, "p@1").items()}
 
@@ -58,8 +59,8 @@ def _made(table: Table) -> list[str]:
     """Return a note on the synthetic datasets, if there are any."""
     made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
     return [
-        f"{', '.join(made)}: made by `xmlc synth` where the paper's sets cannot be had; alike in numbers of "
-        "classes, examples and features only, so that no number of the paper is about them."
+        f"{', '.join(made)}: made by `xmlc synth` to replace datasets of the paper that are not available. They have "
+        "similar numbers of classes, examples and features, and are not compared with the paper."
     ] * bool(made)
 
 
@@ -77,8 +78,8 @@ table2 = TableDefinition(
         ),
         not_run(*PRECISION, "train_cpu_minutes"),
     ),
-    notes=(threads_of_both, _made),
-    caption=f"Precision of offline and online label trees on the test set. {BEST.format('P@1')} {CPU}",
+    notes=(fixed(BEST.format("P@1"), CPU), threads_of_both, _made),
+    caption="Precision of offline and online label trees on the test set.",
 )
 table3 = TableDefinition(
     name="table3",
@@ -91,7 +92,7 @@ table3 = TableDefinition(
         columns("Prediction time per test instance, size and memory", *COSTS),
         not_run("accuracy", "train_cpu_seconds"),
     ),
-    notes=(threads_of_both, _made),
+    notes=(fixed(BEST.format("the accuracy"), CPU), threads_of_both, _made),
     caption="Accuracy on the test set of datasets with few examples of each class: the share of instances whose class "
-    f"is ranked first. {BEST.format('the accuracy')} {CPU}",
+    "is ranked first.",
 )
