@@ -21,7 +21,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.passport import cpu_name, timed
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
@@ -96,7 +96,7 @@ def compile_kernels(
         estimator_class(name)
     for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
         if unknown := sorted(set(given) - set(known)):
-            raise XmlcError(f"found {kind} method {unknown[0]!r}, expected one of {', '.join(known)}")
+            raise XmlcError(f"found {kind} method {unknown[0]!r}, expected {nearest(unknown[0], known)}")
     models = [model_of(name, name, hyperparameters or {}) for name in estimators]
     parts = [*models, *methods_of(thresholds, inference)]
     before = os.environ.get("NUMBA_CACHE_DIR", "")

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.errors import InvalidDataError, XmlcError, nearest
 from xmlc.kernels.csr import per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
@@ -76,7 +76,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
         if name in METHODS:
             raise XmlcError(f"found a second threshold method {name!r}, expected a new name")
         if measure not in TUNABLE:
-            raise InvalidDataError(f"method {name!r}: found measure={measure!r}, expected one of {', '.join(TUNABLE)}")
+            raise InvalidDataError(f"method {name!r}: found measure={measure!r}, expected {nearest(measure, TUNABLE)}")
         METHODS[name] = SweptMethod(sweep, measure)
         return sweep
 
@@ -184,7 +184,7 @@ def tune(
     (4, [0.4000000059604645, 0.25])
     """
     if method not in METHODS:
-        raise InvalidDataError(f"found threshold method {method!r}, expected one of {', '.join(METHODS)}")
+        raise InvalidDataError(f"found threshold method {method!r}, expected {nearest(str(method), METHODS)}")
     spe, Y = checked_pair(spe, Y)
     priors = per_label(shares_in(Y) if priors is None else priors, Y.shape[1], np.float64, "priors", "share")
     floors = per_label(floor, Y.shape[1], np.float32, "floor", "probability")
@@ -205,7 +205,7 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
     """Return the names of a grid point's scores for a registered method: macro-F, and the measure that chooses."""
     measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
     if measure not in known:
-        raise InvalidDataError(f"found measure={measure!r}, expected one of {', '.join(known)}")
+        raise InvalidDataError(f"found measure={measure!r}, expected {nearest(str(measure), known)}")
     return tuple(dict.fromkeys(("macro_f", measure)))
 
 
