@@ -1,4 +1,4 @@
-"""Every table as transcribed: its keys, its columns, its source, and the sizes of its datasets."""
+"""Check the transcribed tables: keys, columns, sources, and sizes of datasets."""
 
 import pandas as pd
 import pytest
@@ -19,7 +19,7 @@ FILES = sorted(file for file in FOLDER.glob("*/*.csv") if file.parent.name != "t
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_every_table_has_unique_keys_in_front_and_a_source(file):
+def test_every_table_begins_with_unique_keys_and_has_a_source(file):
     frame = pd.read_csv(file, dtype=str)
     keys = table_of(file.stem, file.parent.name).keys
     assert tuple(frame.columns[: len(keys)]) == keys
@@ -30,7 +30,7 @@ def test_every_table_has_unique_keys_in_front_and_a_source(file):
 
 
 @pytest.mark.parametrize("table", ["ldsm2020/table3", "oplt2021/table1", "plt2016/table1"])
-def test_sizes_are_the_catalogues(table):
+def test_published_sizes_agree_with_catalogue(table):
     sizes = pd.read_csv(FOLDER / f"{table}.csv", na_values="-").set_index("dataset")
     keys = ["d", "m", "n_train", "n_test"]
     keys += ["instances_per_label", "labels_per_instance"] if table == "plt2016/table1" else []
@@ -39,7 +39,7 @@ def test_sizes_are_the_catalogues(table):
         assert {key: row[key] for key in keys}.items() <= catalogue[name].published.items()
 
 
-def test_claims_know_the_splits_of_the_same_instances_that_the_catalogue_knows():
+def test_claims_and_catalogue_list_the_same_shared_splits():
     entries = load_catalogue(ROOT / "config/datasets.yaml").items()
     splits = [
         (split["counted_on"], name)
@@ -50,7 +50,7 @@ def test_claims_know_the_splits_of_the_same_instances_that_the_catalogue_knows()
     assert dict(splits) == OTHER_SPLITS
 
 
-def test_the_ranges_of_the_configuration_are_those_of_table_3():
+def test_configured_search_ranges_equal_table_3():
     table = pd.read_csv(FOLDER / "plt2016/table3.csv").set_index("hyperparameter")
     ranges = ranges_of(read_suite(ROOT / "config/papers/plt2016.yaml").models["plt"])
     assert {name: (values.low, values.high) for name, values in ranges.items()} == {
@@ -58,34 +58,36 @@ def test_the_ranges_of_the_configuration_are_those_of_table_3():
     }
 
 
-def printed(table):
-    """A table in print: its numbers by dataset and model, NaN where there is none."""
+def published_numbers(table):
+    """Return the numbers of a published table by dataset and model. Missing ones are NaN."""
     return pd.read_csv(FOLDER / f"{table}.csv", na_values="-").set_index(["dataset", "model"])
 
 
-def apart(column, one, other):
-    """By how much one model exceeds another in print, where both are, by dataset."""
+def published_difference(column, one, other):
+    """Return the published difference of two models for each dataset that has both."""
     by_model = column.unstack("model")
     return (by_model[one] - by_model[other]).dropna().to_dict()
 
 
-def test_the_effects_in_print_that_claims_declare_are_those_of_the_tables():
-    plt = apart(printed("plt2016/table1")["p@1"], "plt-hashed", "fastxml")
+def test_published_effects_of_claims_agree_with_tables():
+    plt = published_difference(published_numbers("plt2016/table1")["p@1"], "plt-hashed", "fastxml")
     assert plt2016.precision_on_par.printed[""] == pytest.approx(plt)
-    table = printed("ldsm2020/table7")
+    table = published_numbers("ldsm2020/table7")
     for rival, declared in ldsm2020.as_good_as_other_trees.printed.items():
         means = [
-            apart(table[list(names)].mean(axis=1, skipna=False), "ldsm", rival)
+            published_difference(table[list(names)].mean(axis=1, skipna=False), "ldsm", rival)
             for names in (ldsm2020.METRICS, ldsm2020.NDCG)
         ]
         least = {name: min(gain, means[1].get(name, gain)) for name, gain in means[0].items()}
         assert declared == pytest.approx(least, abs=0.0051)
-    p1 = printed("oplt2021/table2")["p@1"]
-    assert oplt2021.warm_start_as_good_as_offline.printed[""] == pytest.approx(apart(p1, "oplt-w", "iplt"))
-    both = [apart(p1, policy, "iplt") for policy in ("oplt-r", "oplt-b")]
+    p1 = published_numbers("oplt2021/table2")["p@1"]
+    assert oplt2021.warm_start_as_good_as_offline.printed[""] == pytest.approx(
+        published_difference(p1, "oplt-w", "iplt")
+    )
+    both = [published_difference(p1, policy, "iplt") for policy in ("oplt-r", "oplt-b")]
     for name, declared in oplt2021.as_good_as_offline.printed[""].items():
         assert declared == pytest.approx((both[0][name] + both[1][name]) / 2, abs=0.0051)
-    accuracy = printed("oplt2021/table3")["accuracy"]
+    accuracy = published_numbers("oplt2021/table3")["accuracy"]
     for subject, declared in oplt2021.similar_to_memory_tree.printed.items():
         policy = "oplt-r" if "OPLT-R" in subject else "oplt-b"
-        assert declared["aloi"] == pytest.approx(apart(accuracy, policy, "cmt")["aloi"])
+        assert declared["aloi"] == pytest.approx(published_difference(accuracy, policy, "cmt")["aloi"])
