@@ -1,4 +1,4 @@
-"""Entries that types alone cannot judge, and what the shipped catalogue promises about its sources."""
+"""Check catalogue entries beyond their types, and the sources of the shipped catalogue."""
 
 import re
 
@@ -20,8 +20,8 @@ def load(tmp_path, text):
     return load_catalogue(path)
 
 
-def test_published_averages_agree_with_the_published_counts():
-    # An average over training and test set together would contradict the training set's counts here.
+def test_published_averages_agree_with_published_counts():
+    # The counts are of the training set. An average that includes the test set would contradict them.
     for entry in load_catalogue(SHIPPED).values():
         published = entry.published or {}
         if "instances_per_label" in published:
@@ -29,7 +29,7 @@ def test_published_averages_agree_with_the_published_counts():
             assert pairs / published["m"] == pytest.approx(published["instances_per_label"], rel=5e-3), entry.name
 
 
-def test_shipped_sources_are_none_of_the_dead_ones():
+def test_shipped_catalogue_has_no_dead_sources():
     entries = load_catalogue(SHIPPED).values()
     places = [entry for listed in entries for entry in (listed, *listed.alternatives)]
     drive = [address for entry in places for kind, address in entry.sources if kind == "drive"]
@@ -38,14 +38,14 @@ def test_shipped_sources_are_none_of_the_dead_ones():
     assert all(entry.sources or entry.synthetic for entry in entries)
 
 
-def test_each_shipped_set_says_its_edition_and_has_the_propensities_of_its_family():
+def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
     entries = load_catalogue(SHIPPED)
     assert all(bool(entry.edition) != bool(entry.synthetic) for entry in entries.values())
     editions = [(re.sub("-(attentionxml|v2)$", "", name), entry) for name, entry in entries.items()]
     named = [(plain, entry.edition) for plain, entry in editions if entry.edition]
     assert len(named) == len(set(named))
     for plain, entry in editions:
-        given = entry.propensity or propensity_parameters(entry.name)  # refuses a name that is not known
+        given = entry.propensity or propensity_parameters(entry.name)  # refuses an unknown name
         assert given == propensity_parameters(
             plain.removeprefix("synthetic-").removesuffix("-shape").removesuffix("-like")
         )
@@ -72,27 +72,27 @@ def test_each_shipped_set_says_its_edition_and_has_the_propensities_of_its_famil
         ("- a", "found ['a']"),
     ],
 )
-def test_contradictions_are_named_by_entry_and_key(tmp_path, text, place):
+def test_contradictory_entry_is_refused_with_its_name_and_key(tmp_path, text, place):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, text)
     found = str(error.value).removeprefix(str(tmp_path / "catalogue.yaml"))
     assert found.removeprefix(":1").startswith(f": {place}")
 
 
-def test_every_mistake_is_listed_at_once(tmp_path):
+def test_all_mistakes_are_listed_in_one_error(tmp_path):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, "a: {format: csv}\nb: {zero_based: 3}\nc: {url: x}")
     assert len(str(error.value).splitlines()) == 3
 
 
-def test_short_entries_are_enough(tmp_path):
+def test_minimal_entries_are_valid(tmp_path):
     found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n")
     assert found["a"] == dataset("a", {})
     assert found["b"].sources == []
     assert found["c"].files == ("c1", "c2")
 
 
-def test_the_filter_is_the_alternatives_too(tmp_path):
+def test_alternative_sources_inherit_the_filter(tmp_path):
     (entry,) = load(tmp_path, "a: {filter: pairs.txt, alternatives: [{train: c1, test: c2}]}").values()
     assert [layout.files[-1] for layout in entry.layouts] == ["pairs.txt"] * 3
     given = {"filter": "pairs.txt.gz", "train": ["train.txt"], "test": ["test.txt"]}
@@ -100,6 +100,6 @@ def test_the_filter_is_the_alternatives_too(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"])
-def test_a_name_is_no_path_nothing_that_a_shell_reads_and_has_no_other_use(name):
+def test_unsafe_or_reserved_dataset_names_are_refused(name):
     with raises_with(XmlcError, repr(name)):
         dataset(name, {})

@@ -1,4 +1,4 @@
-"""The cost model, and the memory and minutes that jobs request."""
+"""Test the cost model, and the memory and minutes that jobs request."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_large_set_requests_more_than_a_small_one(project, step):
+def test_jobs_of_large_datasets_request_more_than_jobs_of_small_ones(project, step):
     small, large = ({"dataset": name, "model": "plt"} for name in ("bibtex", "shape"))
     assert memory_mb(project, step, large) > 2 * memory_mb(project, step, small) > PROCESS / 1e6
     assert LONGEST >= minutes(project, step, large) > minutes(project, step, small)
@@ -50,7 +50,7 @@ def test_a_large_set_requests_more_than_a_small_one(project, step):
 
 @pytest.mark.parametrize("estimator", measured())
 @pytest.mark.parametrize("target", USUAL)
-def test_a_fit_is_near_its_rows_and_grows_with_the_shape(estimator, target):
+def test_fitted_cost_model_is_within_a_factor_of_5_and_never_falls_with_size(estimator, target):
     found = fitted(estimator, target)
     assert all(exponent >= 0 for exponent in found[1:])
     for row in measured()[estimator]:
@@ -59,7 +59,7 @@ def test_a_fit_is_near_its_rows_and_grows_with_the_shape(estimator, target):
         assert row["commit"]
 
 
-def test_one_row_gives_the_scale_and_the_usual_exponents():
+def test_cost_model_of_one_row_has_default_exponents():
     row = dict.fromkeys(COLUMNS, "10") | {"seconds": "5"}
     found = fit([row], "seconds", forest=False)
     assert found[1:] == pytest.approx(USUAL["seconds"])
@@ -68,20 +68,20 @@ def test_one_row_gives_the_scale_and_the_usual_exponents():
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_trees_and_passes_are_counted_as_the_estimator_has_them(name):
+def test_estimate_counts_trees_and_passes_of_the_estimator(name):
     usual = estimator_class(name)().get_params()
     assert variant_of(name, {}, 1000)[1] == UNITS[name] == (usual.get("n_trees") or usual["epochs"])
 
 
 @pytest.mark.parametrize("name", ["fastxml", "ldsm", "parabel"])
-def test_a_forest_takes_what_its_trees_take(name):
+def test_forest_needs_time_and_disk_of_all_trees_and_memory_of_one(name):
     one, many = (costs_of(Size(), 1e5, name, {"n_trees": n_trees}) for n_trees in (1, 50))
     assert many == pytest.approx((50 * one.seconds, one.peak_bytes, 50 * one.model_bytes, 50 * one.ranking_ms))
 
 
 RANKING = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
 ONE_TREE = {"n_trees": 1, "arity": 2}
-# Trainings on shapes of the catalogue: share of the instances, then seconds, bytes of memory and bytes on disk.
+# Measured trainings: share of the instances, seconds, bytes of memory, bytes on disk.
 MEASURED = [
     ("plt", RANKING, "wiki10-31k", 1, (80, 1533e6, 439e6)),
     ("plt", RANKING, "amazoncat-13k", 1 / 4, (64, 1444e6, 773e6)),
@@ -96,13 +96,13 @@ MEASURED = [
 
 
 @pytest.mark.parametrize(("estimator", "given", "name", "share", "found"), MEASURED)
-def test_a_training_takes_its_estimate_within_a_factor_of_2(estimator, given, name, share, found):
+def test_estimates_of_training_are_within_a_factor_of_2(estimator, given, name, share, found):
     size = load_catalogue(ROOT / "config/datasets.yaml")[name].size
     for cost, measured_cost in zip(costs_of(size, share * size.n_train, estimator, given), found, strict=False):
         assert measured_cost / 2 < cost < 2 * measured_cost
 
 
-def test_a_sweep_has_its_own_trees_and_a_search_ranks_with_each_trial(tmp_path):
+def test_estimates_include_trees_of_sweeps_and_rankings_of_searches(tmp_path):
     sweep = {
         "model": "forest",
         "hyperparameter": "max_nodes",
@@ -126,13 +126,13 @@ def test_a_sweep_has_its_own_trees_and_a_search_ranks_with_each_trial(tmp_path):
     assert cost_of(searched, "tune", {"dataset": "tib", "model": "forest"}).seconds > 7 * 40
 
 
-def test_hashed_weights_have_the_size_of_their_table(project):
+def test_size_estimate_of_hashed_weights_is_table_size(project):
     held = cost_of(project, "train", {"dataset": "bibtex", "model": "hashed"})
     assert held.memory == pytest.approx(PROCESS + 2**32, rel=0.02)
     assert held.disk == 2**32
 
 
-def test_an_estimator_of_the_users_own_has_a_default_and_two_keys(project):
+def test_costs_of_custom_estimator_have_a_default_and_can_be_configured(project):
     size = size_of(project, "shape").bytes
     mine, known = ({"dataset": "shape", "model": name} for name in ("mine", "known"))
     assert cost_of(project, "train", mine).memory == pytest.approx(PROCESS + 51 * size)
@@ -140,7 +140,7 @@ def test_an_estimator_of_the_users_own_has_a_default_and_two_keys(project):
     assert minutes(project, "train", known) == 7
 
 
-def test_thresholds_request_memory_for_the_estimates_above_the_floor():
+def test_threshold_jobs_request_memory_for_estimates_above_minimum_probability():
     size = Size(m=670_091, labels_per_instance=5.45)
     for estimator in ("ldsm", "plt"):
         assert 30 < estimates_of_row(size, 0.01, estimator) < 50
@@ -149,12 +149,12 @@ def test_thresholds_request_memory_for_the_estimates_above_the_floor():
     assert estimates_of_row(size, 1e-4, "plt") == 60 * 5.45
 
 
-def test_a_set_that_nobody_knows_has_common_sizes(project):
+def test_dataset_of_unknown_size_gets_default_sizes(project):
     assert memory_mb(project, "prepare", {"dataset": "nobody-knows"}) > PROCESS / 1e6
     assert memory_mb(project, "simulate", {"paper": "a"}) == PROCESS / 1e6
 
 
-def test_a_damaged_record_does_not_keep_jobs_from_being_planned(project):
+def test_jobs_are_planned_despite_a_damaged_record(project):
     before = memory_mb(project, "train", {"dataset": "bibtex", "model": "plt"})
     path = Path("results/bibtex/statistics.json")
     path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What is one job: each record that a suite asks for is made by one rule, with all methods of its model."""
+"""Test how records are grouped into jobs: one rule writes each record, and one job runs all methods of a model."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ CONFIG = ROOT / "config"
 
 
 @pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"])
-def test_every_record_that_a_suite_asks_for_is_made_by_the_job_of_its_folder(settings):
+def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
     project = Project.read({"papers": []} | settings, CONFIG)
     asked = 0
     for name, one in project.suites.items():
@@ -32,7 +32,7 @@ def test_every_record_that_a_suite_asks_for_is_made_by_the_job_of_its_folder(set
     assert asked > 100
 
 
-def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_path):
+def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
     shared = {"shared": {}}
     project = project_of(
         tmp_path,
@@ -42,12 +42,12 @@ def test_of_a_model_that_two_papers_have_the_methods_of_both_are_one_job(tmp_pat
     )
     assert threshold_methods(project, "shared", "yeast") == ["fta", "sto", "expected-f", "ofo", "for-macro-f"]
     assert threshold_methods(project, "own", "yeast") == ["fta", "sto", "expected-f"]
-    assert threshold_methods(project, "peer", "yeast") == ["sto", "ofo"]  # what the table of peers shows
-    assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # of the suite whose own set it is
+    assert threshold_methods(project, "peer", "yeast") == ["sto", "ofo"]  # shown in the table of baselines
+    assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # from the suite that defines the dataset
     assert unlabelled_methods(project, "shared", "yeast") == ["expected-f"]
 
 
-def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
+def test_models_with_batched_seeds_are_one_job_for_all_seeds(tmp_path):
     quick = {"quick": True}
     project = project_of(
         tmp_path,
@@ -57,7 +57,7 @@ def test_quick_models_are_one_job_for_all_seeds_that_suites_have(tmp_path):
     assert quick_models(project) == {(0, 1): ["fast"], (0, 1, 3): ["both"], (3,): ["peer"]}
 
 
-def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
+def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
     infer = {"portion": "80", "methods": {"plt": ["gfm", "h"]}}
     full = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
     project = project_of(
@@ -71,7 +71,7 @@ def test_inference_from_a_model_is_one_job_for_each_portion(tmp_path):
     assert inference_options(project, "plt", "full") == ["--method", "h", "--samples", "9", "--time-limit", "60"]
 
 
-def test_inference_that_contradicts_is_refused(tmp_path):
+def test_contradictory_inference_settings_are_refused(tmp_path):
     infer = {"portion": "full", "methods": {"plt": ["h"]}}
     for other in ({"samples": 50}, {"time_limit": 5}):
         project = project_of(
@@ -81,14 +81,14 @@ def test_inference_that_contradicts_is_refused(tmp_path):
             inference_options(project, "plt", "full")
 
 
-def test_an_option_is_given_once_for_each_value():
+def test_option_is_repeated_for_each_value():
     assert options("--seed", [0, 2]) == ["--seed", "0", "--seed", "2"]
     assert re.fullmatch(jobs.one_of(["a.b", "c"]), "axb") is None
     assert re.fullmatch(jobs.one_of([]), "") is None
 
 
-def test_the_outputs_of_rules_are_paths_of_the_project():
-    """The rules have their paths in words, for their readers; records are found by `xmlc.suite.config.paths`."""
+def test_outputs_of_rules_agree_with_path_patterns():
+    """The paths written in the rules have to agree with `xmlc.suite.config.paths`."""
     patterns = {str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)}
     patterns |= {str(Path(paths.output_of(pattern))) for pattern in patterns}
     patterns |= {pattern.replace("/{portion}", "/full") for pattern in patterns}

@@ -1,4 +1,4 @@
-"""Paths: what a pattern makes of wildcards it reads back, and nothing else."""
+"""Test path patterns: they read back the wildcards that they format, and refuse other paths."""
 
 import re
 from pathlib import Path
@@ -19,23 +19,23 @@ RECORDS = {name: PATTERNS[name] for name in FILES}
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_path_is_read_as_what_it_was_made_of(name):
+def test_formatted_path_is_parsed_into_the_same_wildcards(name):
     pattern = PATTERNS[name]
     wildcards = set(re.findall(r"{(\w+)}", pattern))
     path = pattern.of(**VALUES)
     assert "{" not in path
     assert pattern.read(path) == pattern.read(Path(path)) == {key: VALUES[key] for key in wildcards}
     assert pattern.read(f"elsewhere/{path}") is None
-    assert "rest" in wildcards or pattern.read(f"{path}/") == pattern.read(path)  # as pathlib has it
+    assert "rest" in wildcards or pattern.read(f"{path}/") == pattern.read(path)  # as pathlib writes it
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_record_is_of_one_kind(name):
+def test_each_record_path_matches_one_kind(name):
     path = RECORDS[name].of(**VALUES)
     assert [other for other in RECORDS if RECORDS[other].read(path)] == [name]
 
 
-def test_wildcards_that_are_not_given_stay():
+def test_missing_wildcards_stay_in_the_path():
     assert paths.EVALUATION.of(method="sto") == "results/{dataset}/{model}/seed{seed}/80/evaluation/sto.json"
     assert paths.RUN.of(dataset="a", model="b", seed=0, portion="full") == "results/a/b/seed0/full"
     assert paths.STATISTICS.of(dataset="a", model="b") == "results/a/statistics.json"
@@ -51,11 +51,11 @@ def test_wildcards_that_are_not_given_stay():
         (paths.EVALUATION, "results/a/b/seed0/full/evaluation/sto.json"),
     ],
 )
-def test_what_is_no_path_of_a_pattern_is_not_read(pattern, path):
+def test_paths_that_do_not_match_are_not_parsed(pattern, path):
     assert pattern.read(path) is None
 
 
-def test_a_run_knows_its_paths():
+def test_run_returns_its_paths():
     run = Run("yeast", "plt", 3)
     assert run.file(paths.RANKING) == "results/yeast/plt/seed3/full/ranking.json"
     swept = run.file(paths.SWEEP, paper="ldsm2020", sweep="max-nodes")
@@ -66,7 +66,7 @@ def test_a_run_knows_its_paths():
 
 
 @pytest.mark.parametrize("record", ["results/a/b/seed0/full/train.json", "somewhere/else.json", "/results/a.json"])
-def test_a_copy_of_what_is_in_a_storage_has_the_path_of_the_project(record):
+def test_local_copies_of_stored_files_have_project_paths(record):
     assert in_project(Path(record)) == record
     copy = f".snakemake/storage/s3/results/mine/{record}"
     assert in_project(Path(copy)) == record or not record.startswith("results/")

@@ -1,4 +1,4 @@
-"""Which records a table is made from: their kinds, and those of small suites by name."""
+"""Test which records a table is built from, by kind and by name."""
 
 from dataclasses import replace
 from itertools import product
@@ -19,7 +19,7 @@ CONFIG = ROOT / "config"
 OWN = ("demo", "scale")
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
-del YAML["neural"]  # whose models have files of estimates, which are not here
+del YAML["neural"]  # its models need files of estimates, which are missing here
 ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
 BY_METHODS = {
     "table2": WITH_FULL,
@@ -29,7 +29,7 @@ BY_METHODS = {
     "figure1": ESTIMATED,
     "peers": "80/evaluation full/ranking",
 }
-# What is made from other records than rankings, or from more.
+# Tables that need records other than rankings.
 MADE_OF = {
     "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},
     "plt2016": BY_METHODS
@@ -51,7 +51,7 @@ OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table
 OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
 EVERY = {f"{paper}/{name}": (paper, name)
          for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
-BY_HAND = "plt2016/table3"  # which depends on which values are known
+BY_HAND = "plt2016/table3"  # depends on the known values
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def project():
 
 
 def parts_of(file):
-    """Dataset, model, seed and kind of a record; of those that no run leaves the kind alone."""
+    """Return dataset, model, seed and kind of a record. Records outside runs have only a kind."""
     _, *folders, name = file.split("/")
     if len(folders) < 4:
         return None, None, None, folders[-1] if folders[-1] in ("tuning", "simulations") else name.partition(".")[0]
@@ -69,7 +69,7 @@ def parts_of(file):
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
-def test_a_table_needs_records_of_its_kinds_run_by_run_in_order(project, case):
+def test_table_needs_records_of_its_kinds_in_order_of_runs(project, case):
     paper, name = EVERY[case]
     files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(project, paper)
     assert len(set(files)) == len(files) > 0
@@ -87,12 +87,12 @@ def test_a_table_needs_records_of_its_kinds_run_by_run_in_order(project, case):
 
 
 def selected(project, **chosen):
-    """The same project with other settings, without reading it again."""
+    """Return the same project with other settings, without reading it again."""
     return replace(project, settings=replace(project.settings, **chosen))
 
 
 @pytest.mark.slow
-def test_each_model_and_dataset_alone_makes_what_it_has_records_for_and_the_rest_is_named(project):
+def test_single_model_or_dataset_builds_its_tables_and_names_the_others(project):
     for paper, of_paper in project.suites.items():
         alone = [{"models": [name]} for name in project.models] + [{"datasets": [name]} for name in of_paper.datasets]
         for chosen in alone:
@@ -116,33 +116,31 @@ def test_each_model_and_dataset_alone_makes_what_it_has_records_for_and_the_rest
         ("demo", "oracle", ""),
     ],
 )
-def test_what_is_left_out_is_said(project, paper, model, missing):
+def test_omitted_tables_are_named(project, paper, model, missing):
     said = left_out(selected(project, models=[model]), [paper])
     assert said.rpartition(": ")[2] == missing
 
 
-def test_without_few_shot_datasets_there_are_no_tables_and_figures_of_them():
+def test_few_shot_tables_and_figures_need_few_shot_datasets():
     files = {name: result_files(Project.read({"papers": [], "datasets": [name]}, CONFIG), "oplt2021")
              for name in ("aloi", "yeast")}  # fmt: skip
     made = {name: {Path(file).stem for file in found} for name, found in files.items()}
     assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == ({"table3", "figure2"}, {"table2"})
 
 
-def test_the_target_of_baselines_is_a_table_and_a_figure_of_each_selected_paper_that_has_some():
+def test_baselines_target_has_table_and_figure_of_each_paper_with_baselines():
     project = Project.read({"papers": ["gfm2011", "plt2016"]}, CONFIG)
     assert peers_files(project) == ["results/tables/plt2016/peers.md", "results/figures/plt2016/pareto.svg"]
 
 
-def test_no_thresholds_are_tuned_where_models_are_ranked_only(tmp_path):
+def test_no_thresholds_are_tuned_for_models_that_are_only_ranked(tmp_path):
     made = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
     made["ranked_only"] = {"many": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
     assert THRESHOLDS.files(project, "scale", None) == ["results/few/plt/seed0/80/evaluation/sto.json"]
 
 
-def test_scores_in_files_have_a_row_where_they_are_and_thresholds_where_there_is_something_to_tune_on(
-    tmp_path, monkeypatch
-):
+def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("scores/few").mkdir(parents=True)
     both = {"test": "scores/{dataset}/test-{seed}.npz", "validation": "scores/{dataset}/val-{seed}.npz"}
@@ -165,7 +163,7 @@ def test_scores_in_files_have_a_row_where_they_are_and_thresholds_where_there_is
     assert unlabelled == [record(name, seed, "full/evaluation/expected-f.json") for name in models for seed in (0, 3)]
 
 
-def test_of_some_datasets_a_table_needs_what_is_about_them(project):
+def test_table_of_selected_datasets_needs_only_their_records(project):
     for name, paper in (("table2", "plt2016"), ("peers", "plt2016"), ("table4", "ldsm2020"), ("table2", "oplt2021")):
         definition = table_of(name, paper)
         dataset = "amazoncat-13k"
@@ -174,7 +172,7 @@ def test_of_some_datasets_a_table_needs_what_is_about_them(project):
         assert expected
 
 
-def test_a_model_of_other_suites_beside_ones_own(tmp_path):
+def test_suite_can_compare_with_models_of_other_suites(tmp_path):
     left_out = suite({"br": {"without": {"scene": "why"}}})
     catalogue = {name: {"published": {"m": m, "source": "a paper"}} for name, m in (("yeast", 14), ("many", 501))}
     catalogue["scene"], catalogue["unknown"] = catalogue["yeast"], {}
@@ -183,20 +181,20 @@ def test_a_model_of_other_suites_beside_ones_own(tmp_path):
     ranked = BESIDE_BR.files
     both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
     assert ranked(project, "a", ["yeast"]) == both
-    # Left out by a suite that has it; too many labels; nobody says how many.
+    # Left out by its own suite, too many labels, unknown number of labels.
     for name in ("scene", "many", "unknown"):
         assert ranked(project, "a", [name]) == [file.replace("yeast", name) for file in both[:2]]
     assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
 
 
-def test_a_record_of_a_new_kind_lies_in_the_folder_of_its_run(tmp_path):
+def test_record_of_new_kind_is_in_the_folder_of_its_run(tmp_path):
     need = Where("mine", "80")
     project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, seeds=[0, 4]))
     assert need.files(project, "a", None) == [f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)]
     assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
 
 
-def test_a_table_is_made_anew_for_its_words_and_the_values_of_a_suite_that_it_uses(project, monkeypatch, tmp_path):
+def test_table_is_rebuilt_if_its_text_or_used_suite_values_change(project, monkeypatch, tmp_path):
     suite = project.suites["plt2016"]
     other = replace(project, suites=project.suites | {"plt2016": replace(suite, title="other")})
     for table, uses in (("table3", True), ("table1", False)):

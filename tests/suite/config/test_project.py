@@ -1,4 +1,4 @@
-"""What a run is asked for, on small suites: datasets, models, runs, and what each job is given."""
+"""Test which datasets, models and runs small suites request, and the input of each job."""
 
 import json
 import re
@@ -30,14 +30,14 @@ MADE = {"made": {"synthetic": SYNTHETIC}}
 KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
 
 
-def test_a_suite_is_read_without_kernels_tables_or_figures():
+def test_reading_a_suite_imports_no_kernels_tables_or_figures():
     heavy = "('numba', 'pandas', 'matplotlib')"
     code = f"import sys, xmlc.suite.config.project; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "[]\n"
 
 
-def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_path):
+def test_requested_datasets_are_selected_and_suites_with_own_datasets_keep_them(tmp_path):
     suites = {"a": suite(datasets=["yeast", "scene"]), "b": suite(datasets=["scene"]), "demo": suite(datasets=["made"])}
     project = project_of(tmp_path, **suites)
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["yeast", "scene"], ["scene"], ["made"]]
@@ -45,7 +45,7 @@ def test_datasets_are_those_asked_for_but_a_suite_of_its_own_keeps_its_own(tmp_p
     assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
 
 
-def test_a_papers_large_sets_are_selected_by_their_size(tmp_path):
+def test_large_datasets_of_papers_are_selected_by_size(tmp_path):
     suites = {"a": suite(datasets=["yeast", "wide"]), "b": suite(datasets=["yeast"]), "demo": suite(datasets=["made"])}
     wide = {"published": {"n_train": 100_000, "n_test": 50_000, "source": "here"}, "shape": {"nonzeros": 100}}
     for size, expected in {"small": [["yeast"], ["yeast"], ["made"]], "large": [["wide"], [], ["made"]]}.items():
@@ -53,7 +53,7 @@ def test_a_papers_large_sets_are_selected_by_their_size(tmp_path):
         assert [project.datasets_of(name) for name in ("a", "b", "demo")] == expected
 
 
-def test_make_rehearses_the_large_sets_of_the_papers():
+def test_make_rehearsal_uses_large_datasets_of_papers():
     project = Project.read({"papers": [], "datasets": "large"}, ROOT / "config")
     large = {name for paper, suite in project.suites.items() if not suite.own for name in project.datasets_of(paper)}
     rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
@@ -73,26 +73,26 @@ SELECTED = {
 
 
 @pytest.mark.parametrize("facts", SELECTED)
-def test_what_is_selected_and_is_not_there_is_said(tmp_path, facts):
+def test_unknown_selected_names_are_refused(tmp_path, facts):
     with raises_with(XmlcError, *facts.split()):
         project_of(tmp_path, SELECTED[facts], a=suite({"plt": {}}))
 
 
-def test_propensities_are_those_of_the_entry_or_of_the_name(tmp_path):
+def test_propensities_come_from_catalogue_entry_or_dataset_name(tmp_path):
     names = ["wiki-mine", "wiki-500k", "mine"]
     project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
     assert [project.propensity(name) for name in names] == [(0.5, 0.4), (0.5, 0.4), (0.55, 1.5)]
-    assert repr(project.entry("wiki-mine")) == repr(Dataset("wiki-mine"))  # the data are not fetched again
+    assert repr(project.entry("wiki-mine")) == repr(Dataset("wiki-mine"))  # the data is not downloaded again
 
 
-def test_no_papers_are_fine_until_they_are_planned(tmp_path):
+def test_empty_selection_of_papers_is_refused_only_in_planning(tmp_path):
     project = project_of(tmp_path, {"papers": []}, a=suite(), b=suite())
     with raises_with(XmlcError, "papers", "a, b"):
         _ = project.planned_papers
     assert project_of(tmp_path, {"papers": ["b"]}, a=suite(), b=suite()).planned_papers == ["b"]
 
 
-def test_models_run_where_they_can_and_are_meant_to(tmp_path):
+def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
     models = {
         "plt": {},
         "few": {"task": "few-shot"},
@@ -104,7 +104,7 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
     }
     suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
     project = project_of(tmp_path, catalogue=MADE, **suites)
-    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # which has estimates of yeast alone
+    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # has estimates for yeast only
     assert project.given("theirs", "yeast", ["0", "3"]) == ["t.npz", "v-0.npz", "v-3.npz"]
     assert project.given("plt", "yeast", ["0"]) == []
     assert not project.has_estimates("theirs", "aloi")
@@ -119,23 +119,23 @@ def test_models_run_where_they_can_and_are_meant_to(tmp_path):
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_programs_of_others_run_where_they_are_installed(tmp_path, monkeypatch, installed):
+def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     asked = []
     monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
     peers = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
     models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
-    monkeypatch.chdir(ROOT)  # whose files the suite names
+    monkeypatch.chdir(ROOT)  # the suite names their files
     project = project_of(tmp_path, a=suite(models, peers=peers))
     assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
     assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
-    assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # what is not optional fails where it runs
+    assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # a required program fails when it runs
     assert set(asked) == {"omikuji", "vowpalwabbit"}
-    monkeypatch.chdir(tmp_path)  # a study has no such file
+    monkeypatch.chdir(tmp_path)  # studies have no such file
     with raises_with(XmlcError, "br", "benchmarks/peers/napkinxc_trees.py"):
         project_of(tmp_path, a=suite(models, peers=peers))
 
 
-def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):
+def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
     suites = {"a": suite({"plt": {}, "br": {"without": {"scene": "why"}}}, datasets=["yeast", "scene"], seeds=[0, 7])}
     every = [("yeast", "plt", 0), ("yeast", "plt", 7), ("yeast", "br", 0), ("yeast", "br", 7)]
     every += [("scene", "plt", 0), ("scene", "plt", 7)]
@@ -144,7 +144,7 @@ def test_runs_go_dataset_by_dataset_model_by_model_seed_by_seed(tmp_path):
     assert project_of(tmp_path, **suites).runs("a", []) == []
 
 
-def test_hyperparameters_are_those_of_the_dataset_over_the_common_ones_in_order_of_their_names(tmp_path):
+def test_dataset_hyperparameters_override_common_ones_and_are_sorted(tmp_path):
     plt = {"hyperparameters": {"lam": 1, "arity": 2}, "datasets": {"yeast": {"lam": 3}}}
     own = {"hyperparameters": {"arity": 16}}
     suites = {"a": suite({"plt": plt}), "demo": suite({"plt": own}, datasets=["made", "larger"])}
@@ -154,7 +154,7 @@ def test_hyperparameters_are_those_of_the_dataset_over_the_common_ones_in_order_
     assert project.hyperparameters("plt", "made") == project.hyperparameters("plt", "larger") == '{"arity": 16}'
 
 
-def test_of_two_suites_with_a_model_the_first_by_name_has_the_common_hyperparameters(tmp_path):
+def test_common_hyperparameters_come_from_first_suite_by_name(tmp_path):
     first = {"hyperparameters": {"arity": 2}, "datasets": {"yeast": {"arity": 4}, "scene": {"arity": 5}}}
     second = {"hyperparameters": {"arity": 3}, "datasets": {"yeast": {"arity": 8}}}
     project = project_of(tmp_path, b=suite({"plt": second}), a=suite({"plt": first}))
@@ -171,7 +171,7 @@ def test_of_two_suites_with_a_model_the_first_by_name_has_the_common_hyperparame
         ("threads", suite({"x": {"threads": 1}}), suite({"x": {}})),
     ],
 )
-def test_a_name_is_one_model_in_all_suites(tmp_path, key, first, second):
+def test_model_name_means_one_model_in_all_suites(tmp_path, key, first, second):
     with raises_with(XmlcError, "model x", key, " b"):
         project_of(tmp_path, a=first, b=second)
 
@@ -190,7 +190,7 @@ def options_of(stages=STAGES):
     ("settings", "searched"),
     [({}, ["always", "auto"]), ({"tuning": None}, ["always"]), (RANDOM, ["always", "auto", "ranged"])],
 )
-def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, searched):
+def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
     search = {"stages": STAGES, "in_trials": {"epochs": 1}}
     models = {
         "always": {"search": ALWAYS},
@@ -208,7 +208,7 @@ def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, se
     assert search_options(project, "always", "yeast") == options_of()
     if not settings:
         tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
-        assert tuned == ["yeast", "aloi"]  # the others have values, or somebody who found them
+        assert tuned == ["yeast", "aloi"]  # the others have values or a search that selected them
         expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
         assert search_options(project, "auto", "yeast") == expected
     if "ranged" in searched:
@@ -219,13 +219,13 @@ def test_a_search_is_made_always_or_where_it_is_asked_for(tmp_path, settings, se
             search_options(project, "ranged", "yeast")
 
 
-def test_a_model_may_be_trained_with_what_was_found_for_another(tmp_path):
+def test_model_can_be_trained_with_values_selected_for_another(tmp_path):
     models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"tuned_as": "plt"}}
     assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
     assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
 
 
-def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
+def test_search_can_start_from_values_selected_for_another_model(tmp_path):
     many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
     project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": ALWAYS}}))
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
@@ -233,31 +233,31 @@ def test_a_search_may_begin_with_what_was_found_for_another_model(tmp_path):
     assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
 
 
-def test_a_search_has_further_stages_on_single_datasets(tmp_path):
+def test_search_can_have_extra_stages_on_single_datasets(tmp_path):
     further = [[{"arity": 8}]]
     project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"further": {"yeast": further}}}}))
     assert search_options(project, "own", "yeast") == options_of(STAGES + further)
     assert search_options(project, "own", "scene") == options_of()
 
 
-def test_a_models_jobs_have_its_own_threads_or_those_of_the_run(tmp_path):
+def test_jobs_use_threads_of_the_model_or_of_the_run(tmp_path):
     project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
     assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]
 
 
-def test_the_floor_is_the_grids_end_or_the_highest_of_the_suites(tmp_path):
+def test_minimum_probability_is_end_of_grid_or_highest_of_suites(tmp_path):
     floors = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
     project = project_of(tmp_path, **{name: suite(floors=found) for name, found in floors.items()})
     assert project.floor("yeast") == 0.02
     assert project.floor("scene") == project.floor("bibtex") == 1 / max(GRID)
 
 
-def test_made_sets_are_those_that_the_catalogue_draws(tmp_path):
+def test_synthetic_datasets_are_listed_from_the_catalogue(tmp_path):
     counted = {"published": {"n_train": 100, "n_test": 50, "d": 5, "m": 10, "source": "x"}}
     assert project_of(tmp_path, catalogue=MADE | {"counted": counted}).made == ["made"]
 
 
-def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
+def test_forests_are_scored_at_the_sizes_of_all_suites(tmp_path):
     forests = {"forest": {"estimator": "fastxml"}, "other": {"estimator": "fastxml"}}
     suites = {
         "a": suite(forests | {"plt": {}}, ensembles={"models": ["forest"], "sizes": [10, 1]}),
@@ -269,7 +269,7 @@ def test_forests_are_scored_by_the_sizes_of_all_suites(tmp_path):
     assert project.ensemble_sizes("plt") == []
 
 
-def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
+def test_sweeps_and_extensions_belong_to_one_suite(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("b.py", "z.py"):
         (tmp_path / name).touch()
@@ -291,7 +291,7 @@ def test_sweeps_and_extensions_are_a_suites_own(tmp_path, monkeypatch):
         ({"extensions": ["broken.py"]}, ["extensions", "broken.py:1"]),
     ],
 )
-def test_methods_and_their_files_are_checked_when_a_run_is_planned(tmp_path, monkeypatch, given, facts):
+def test_planning_checks_methods_and_their_files(tmp_path, monkeypatch, given, facts):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text('@register("half")\ndef half(spe, Y, priors, grid): ...\n')
     (tmp_path / "broken.py").write_text("def half(:\n")
@@ -300,11 +300,11 @@ def test_methods_and_their_files_are_checked_when_a_run_is_planned(tmp_path, mon
         project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
 
 
-def test_the_known_methods_are_those_of_thresholds():
+def test_configuration_and_thresholds_have_the_same_methods():
     assert {*THRESHOLD_METHODS} == {*METHODS} - {*MEASURE_METHODS}
 
 
-def test_files_of_estimates_are_there_or_named(tmp_path, monkeypatch):
+def test_missing_files_of_estimates_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
     project = project_of(tmp_path, a=suite({"theirs": given}, datasets=["yeast", "scene"], seeds=[0, 1]))
@@ -321,7 +321,7 @@ def test_files_of_estimates_are_there_or_named(tmp_path, monkeypatch):
             project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": wrong}}))
 
 
-def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
+def test_sweep_skips_its_excluded_datasets(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
     few = sweep | {"without": {"wide": "it would take too long"}}
     other = sweep | {"model": "other"}
@@ -335,7 +335,7 @@ def test_a_sweep_is_not_made_on_datasets_that_it_is_without(tmp_path):
     assert Where("sweep", "full", sweeps=["other"]).files(project, "x", ["one"]) == [record("one", "other", "other")]
 
 
-def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path):
+def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
@@ -350,7 +350,7 @@ def test_a_step_of_a_model_depends_on_the_command_and_its_own_estimator(tmp_path
     assert any(file.endswith("steps/rank.py") for file in of_rank["plt"] - of_train["plt"])
 
 
-def test_the_projects_own_configuration_is_free_of_contradictions():
+def test_shipped_configuration_has_no_contradictions():
     project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
     assert list(project.suites)[-2:] == ["demo", "scale"]
     assert project.extensions == []
@@ -389,7 +389,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("model", "facts"), MISTAKES)
-def test_a_mistake_is_named_with_file_model_value_and_the_nearest(model, facts, tmp_path, monkeypatch):
+def test_mistake_is_refused_with_file_model_value_and_nearest_name(model, facts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     methods = "fit = predict_proba = lambda self: ..."
     powered = f"class Powered:\n    {methods}\n    def __init__(self, power=8): ...\n"

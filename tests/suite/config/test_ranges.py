@@ -1,4 +1,4 @@
-"""Ranges, and random trials within them."""
+"""Test ranges of hyperparameters, and random trials within them."""
 
 import numpy as np
 import pytest
@@ -27,12 +27,12 @@ def test_trials_stay_in_range_and_cover_it():
 
 
 @pytest.mark.parametrize("content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"])
-def test_bad_ranges_are_named(content):
+def test_invalid_ranges_are_refused(content):
     with raises_with(XmlcError, "gamma"):
         Range.parse("gamma", content)
 
 
-def test_values_are_as_one_types_them_and_within_the_ends():
+def test_values_have_three_digits_and_stay_within_the_range():
     values = Range.parse("gamma", {"low": 0.12345, "high": 0.98765})
     assert values.typed(0.456789) == 0.457
     assert values.typed(0.123451) == 0.12345
@@ -48,13 +48,13 @@ def test_values_are_as_one_types_them_and_within_the_ends():
         ([2, None, "sgd"], [2, None, "sgd"], [3, "adagrad"]),
     ],
 )
-def test_what_a_range_contains(content, inside, outside):
+def test_range_contains_its_ends_and_refuses_other_values(content, inside, outside):
     values = Range.parse("x", content)
     assert all(value in values for value in inside)
     assert not any(value in values for value in outside)
 
 
-def test_a_space_is_sorted_and_not_empty():
+def test_search_space_is_sorted_and_not_empty():
     assert list(parse_space({"lam": [1], "arity": [2]})) == ["arity", "lam"]
     with raises_with(XmlcError):
         parse_space({})

@@ -1,4 +1,4 @@
-"""What a run costs, and what of it fits a machine."""
+"""Test cost estimates of runs, and how runs are reduced to fit a machine."""
 
 import pytest
 from suite_cases import project_of, suite
@@ -19,7 +19,7 @@ def project_in(folder, models=MODELS, datasets=("big", "little"), settings=None)
 
 
 def everything(project):
-    """Return the paths that all jobs of the tables write, where nothing is there yet."""
+    """Return the paths that all jobs of the tables write in an empty folder."""
     made = []
     for dataset in project.datasets_of("plt2016"):
         rankings = outputs_of_dataset(project, dataset)
@@ -53,7 +53,7 @@ def project(tmp_path):
         ("big/data", None),
     ],
 )
-def test_a_job_is_known_by_what_it_writes(path, job):
+def test_job_is_identified_by_its_outputs(path, job):
     assert job_of(f"results/{path}") == (job and Job(*job))
 
 
@@ -65,7 +65,7 @@ def test_each_job_of_a_model_is_estimated_once(project):
     assert estimate(project, ["results/tables/plt2016/table1.csv", "results/nobody-knows/plt/seed0/full/model"]) == {}
 
 
-def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project):
+def test_disk_estimate_counts_largest_dropped_model_or_all_kept_models(project):
     jobs = estimate(project, everything(project))
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
@@ -75,14 +75,14 @@ def test_dropped_models_are_on_disk_one_at_a_time_and_kept_ones_together(project
     assert disk_of(project, [], jobs, 1) == pytest.approx(plt + small)
 
 
-def test_models_that_a_search_tries_are_on_disk_one_at_a_time(project):
+def test_disk_estimate_counts_one_model_of_a_search(project):
     jobs = estimate(project, ["results/big/tuning/plt.json", "results/big/tuning/swnn.json"])
     first, last = sorted(each.disk for each in jobs.values())
     assert disk_of(project, [], jobs, 1) == last > 0
     assert disk_of(project, [], jobs, 8) == first + last
 
 
-def test_jobs_that_exceed_the_memory_are_left_out(project):
+def test_jobs_that_exceed_memory_are_left_out(project):
     small = choose(project, made := everything(project), ENOUGH._replace(memory=1.8e9))
     assert list(small.too_large) == [("big", "swnn")]
     assert small.settings == ["models='{big: [plt]}'"]
@@ -90,7 +90,7 @@ def test_jobs_that_exceed_the_memory_are_left_out(project):
     assert (enough.too_large, enough.left_out, enough.settings) == ({}, [], [])
 
 
-def test_models_are_dropped_and_then_datasets_left_out_if_the_disk_is_small(project):
+def test_small_disk_drops_models_first_and_datasets_second(project):
     made, jobs = everything(project), estimate(project, everything(project))
     kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
     found = choose(project, made, ENOUGH._replace(disk=(kept + dropped) / 2))
@@ -101,7 +101,7 @@ def test_models_are_dropped_and_then_datasets_left_out_if_the_disk_is_small(proj
     assert choose(project, made, ENOUGH._replace(disk=1e3)).fits_nothing
 
 
-def test_fewer_threads_are_proposed_if_forests_fit_so(tmp_path):
+def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
     models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
     project = project_in(tmp_path, models, ["big"], {"tuning": None})
     made, peak = everything(project), {}
@@ -115,14 +115,14 @@ def test_fewer_threads_are_proposed_if_forests_fit_so(tmp_path):
     assert setting.startswith("models=")
 
 
-def test_models_that_the_settings_leave_out_stay_out(tmp_path):
+def test_models_left_out_by_settings_stay_out(tmp_path):
     models = MODELS | {"fastxml": {"estimator": "fastxml"}}
     project = project_in(tmp_path, models, settings={"models": ["plt", "swnn"]})
     found = choose(project, everything(project), ENOUGH._replace(memory=1.8e9))
     assert found.settings == ["models='{big: [plt], little: [plt, swnn]}'"]
 
 
-def test_the_report_has_a_line_for_each_dataset_and_the_settings(project):
+def test_report_has_a_line_per_dataset_and_the_settings(project):
     lines = cost_report(project, made := everything(project), ENOUGH).splitlines()
     assert [line.split()[0] for line in lines[:-1]] == ["dataset", "big", "little", "all"]
     assert "threads=2" in lines[-1]
@@ -134,7 +134,7 @@ def test_the_report_has_a_line_for_each_dataset_and_the_settings(project):
 
 
 @pytest.mark.parametrize(("datasets", "rest"), [(["mine"], []), (["mine", "little"], ["dataset", "little"])])
-def test_a_set_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
+def test_dataset_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
     project = project_in(tmp_path, datasets=datasets)
     first, *others = cost_report(project, everything(project), ENOUGH).splitlines()
     assert first.endswith(": mine")

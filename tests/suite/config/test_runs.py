@@ -1,4 +1,4 @@
-"""The begin and the end of a run."""
+"""Test the start and the end of a run."""
 
 import os
 import shutil
@@ -27,13 +27,13 @@ from xmlc.suite.config.runs import (
 )
 
 
-def test_a_mistake_in_the_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
+def test_mistake_in_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     with raises_with(SystemExit, "config", "mirorr"):
         read_project({"papers": [], "mirorr": "x"})
 
 
-def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
+def test_planning_names_damaged_result_and_target_that_rebuilds_it():
     record = Path("results/yeast/statistics.json")
     with raises_with(SystemExit, f"delete {record}", f"snakemake {record}"):
         with in_one_line():
@@ -41,14 +41,14 @@ def test_planning_names_a_damaged_result_and_the_target_that_makes_it_again():
 
 
 @pytest.mark.parametrize("text", ["", '{"files": ["resu', "[]"])
-def test_a_damaged_note_of_the_last_run_is_none(text, tmp_path, monkeypatch):
+def test_damaged_settings_of_last_run_are_ignored(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runs.LAST_RUN.parent.mkdir()
     runs.LAST_RUN.write_text(text)
     assert LastRun.read() == LastRun()
 
 
-def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
+def test_datasets_of_earlier_runs_omitted_from_tables_are_named(tmp_path):
     papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
     project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
     for each in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
@@ -59,7 +59,7 @@ def test_datasets_of_earlier_runs_that_tables_leave_out_are_named(tmp_path):
     assert datasets_left_out(project, papers, tmp_path) == ["scene"]
 
 
-def test_a_run_keeps_its_settings_and_names_what_is_there(tmp_path, monkeypatch):
+def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
     project = project_of(tmp_path / "config", a=suite({"plt": {}}), b=suite({"br": {}}))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
@@ -79,7 +79,7 @@ def test_a_run_keeps_its_settings_and_names_what_is_there(tmp_path, monkeypatch)
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return a folder with a package, and a command `xmlc` that belongs to a copy of it."""
+    """Return a folder with a package, and a command `xmlc` of a copy of the package."""
     clone, other = tmp_path / "clone/xmlc", tmp_path / "a from b/xmlc"
     (clone / "core").mkdir(parents=True)
     for name in ("__init__.py", "core/a.py"):
@@ -100,7 +100,7 @@ def refusal(folder):
     return str(refused.value)
 
 
-def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path):
+def test_command_of_another_folder_is_refused_if_files_differ(copied, tmp_path):
     clone, other, program = copied
     check_program(clone.parent)
     (clone / "core/a.py").write_text("2")
@@ -108,21 +108,21 @@ def test_a_command_of_another_folder_is_refused_if_its_files_differ(copied, tmp_
     assert said.startswith(
         f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as {clone}/core/a.py; build"
     )
-    assert refusal(tmp_path) == said  # a study: the package that plans
+    assert refusal(tmp_path) == said  # a study uses the package that plans
     (other / "core/a.py").unlink()
     assert refusal(tmp_path) == said
 
 
-def test_a_snakemake_of_another_folder_is_refused_if_its_files_differ(copied, tmp_path, monkeypatch):
+def test_snakemake_of_another_folder_is_refused_if_files_differ(copied, tmp_path, monkeypatch):
     clone, other, _ = copied
     monkeypatch.setattr(runs, "PACKAGE", other)
     check_program(clone.parent)
     (other / "core/a.py").write_text("2")
-    check_program(tmp_path)  # a study of the other package
+    check_program(tmp_path)  # a study that uses the other package
     assert refusal(clone.parent).startswith(f"xmlc: error: Snakemake uses {other}/core/a.py")
 
 
-def test_a_command_that_does_not_run_or_knows_no_folder_is_refused(copied, tmp_path):
+def test_command_that_fails_or_prints_no_folder_is_refused(copied, tmp_path):
     _, _, program = copied
     program.write_text("#!/nowhere/python\n")
     assert f"{program} does not run" in refusal(tmp_path)
@@ -130,12 +130,12 @@ def test_a_command_that_does_not_run_or_knows_no_folder_is_refused(copied, tmp_p
     assert "uses an older version/" in refusal(tmp_path)
 
 
-def test_the_command_names_its_package(capsys):
+def test_command_prints_its_package_folder(capsys):
     assert run("--version") == 0
     assert capsys.readouterr().out.rstrip().endswith(f" from {PACKAGE}")
 
 
-def test_what_ended_processes_left_is_swept(tmp_path):
+def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
     left = [tmp_path / name for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")]
     for path in left:
         (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)

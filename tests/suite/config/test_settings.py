@@ -1,4 +1,4 @@
-"""The settings of a run: config.yaml, and what the command line puts over it."""
+"""Test the settings of a run: config.yaml, and overrides on the command line."""
 
 import pytest
 from facts import raises_with
@@ -8,19 +8,19 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.settings import RequestedSearch, Settings, read_config
 
 
-def test_the_projects_own_settings_are_the_defaults_but_for_the_papers():
+def test_project_settings_equal_defaults_except_papers():
     content = read_config(ROOT / "config/config.yaml")
     assert Settings.read(content) == Settings(papers=content["papers"])
 
 
-def test_numbers_that_the_command_line_gives_as_text_are_numbers():
+def test_numbers_given_as_text_are_converted():
     settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
     assert settings.seeds == [0, 1]
     assert settings.tuning == RequestedSearch("smac", 30)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
-def test_a_search_may_be_left_to_the_models_or_out_on_the_command_line_too(given, expected):
+def test_command_line_can_leave_search_to_models_or_turn_it_off(given, expected):
     assert Settings.read({"papers": [], "tuning": given, "mirror": "null"}) == Settings([], tuning=expected)
 
 
@@ -40,12 +40,12 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("facts", MISTAKES)
-def test_a_mistake_is_named_with_its_place(facts):
+def test_mistake_is_refused_with_its_place(facts):
     with raises_with(XmlcError, "config", *([facts] if "=" in facts else facts.split())):
         Settings.read({"papers": []} | MISTAKES[facts])
 
 
-def test_settings_are_put_over_the_file(tmp_path):
+def test_command_line_settings_override_the_file(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("papers: [plt2016]\nthreads: 8\n")
     found = read_config(file, ["datasets=[yeast, bibtex]", "threads=2", "mirror=/data=here"])
@@ -61,7 +61,7 @@ def test_settings_are_put_over_the_file(tmp_path):
         (None, [], ["config.yaml"]),
     ],
 )
-def test_what_cannot_be_read_is_said(tmp_path, text, settings, facts):
+def test_unreadable_settings_are_refused(tmp_path, text, settings, facts):
     file = tmp_path / "config.yaml"
     if text is not None:
         file.write_text(text)
@@ -69,7 +69,7 @@ def test_what_cannot_be_read_is_said(tmp_path, text, settings, facts):
         read_config(file, settings)
 
 
-def test_one_name_is_a_list_of_one():
+def test_single_name_becomes_a_list():
     settings = Settings.read({"papers": "plt2016", "datasets": "medical", "models": "plt"})
     assert (settings.papers, settings.datasets, settings.models) == (["plt2016"], ["medical"], ["plt"])
     assert Settings.read({"papers": ["plt2016"], "datasets": "null"}).datasets is None
@@ -77,5 +77,5 @@ def test_one_name_is_a_list_of_one():
         assert Settings.read({"papers": [], "datasets": large}).datasets == "large"
 
 
-def test_a_name_that_is_given_twice_counts_once():
+def test_repeated_names_count_once():
     assert Settings.read({"papers": [], "datasets": ["yeast", "scene", "yeast"]}).datasets == ["yeast", "scene"]

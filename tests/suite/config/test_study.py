@@ -1,4 +1,4 @@
-"""`xmlc new`, and what a study finds where."""
+"""Test `xmlc new`, and the files that a study uses."""
 
 from pathlib import Path
 
@@ -18,17 +18,17 @@ FILES += ["profiles/default/profile.yaml", "suite.yaml"]
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A new study, which is the working directory."""
+    """Create a study and change into it."""
     assert run("new", tmp_path / "mine") == 0
     monkeypatch.chdir(tmp_path / "mine")
     return tmp_path / "mine"
 
 
-def test_a_study_is_seven_short_files_all_or_none(study, capsys):
+def test_new_study_has_seven_short_files_or_none_on_error(study, capsys):
     capsys.readouterr()
     files = sorted(str(file.relative_to(study)) for file in study.rglob("*") if file.is_file())
     assert files == FILES
-    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()  # Snakemake does as in the project
+    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()  # Snakemake behaves as in the project
     assert all(len((study / file).read_text().splitlines()) <= 30 for file in files)
     steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
     assert "xmlc compare accepted results/tables --markdown comparison.md" in [step.get("run") for step in steps]
@@ -37,14 +37,14 @@ def test_a_study_is_seven_short_files_all_or_none(study, capsys):
     assert str(study) in capsys.readouterr().err
 
 
-def test_an_empty_folder_becomes_a_study(tmp_path, capsys):
+def test_empty_folder_becomes_a_study(tmp_path, capsys):
     (tmp_path / "of mine").mkdir()
     assert run("new", tmp_path / "of mine") == 0
     assert (tmp_path / "of mine/suite.yaml").is_file()
     assert f"cd '{tmp_path}/of mine' && snakemake" in capsys.readouterr().out
 
 
-def test_a_study_is_one_suite_with_the_papers_models_and_the_catalogue(study):
+def test_study_is_one_suite_with_models_of_papers_and_the_catalogue(study):
     (study / "datasets.yaml").write_text("bibtex: {source: mirror, format: svmlight}\nmine: {source: mirror}\n")
     project = Project.read(read_config(config_folder() / "config.yaml"))
     assert list(project.suites) == project.planned_papers == ["suite"]
@@ -58,14 +58,14 @@ def test_a_study_is_one_suite_with_the_papers_models_and_the_catalogue(study):
     assert chosen.runs("suite") == [Run("mine", "plt-64", 3)]
 
 
-def test_a_title_goes_over_that_of_the_paper(study):
+def test_title_in_a_study_overrides_title_of_the_paper(study):
     suite = yaml.safe_load((study / "suite.yaml").read_text())
     suite["models"]["plt"]["title"] = "As in the paper"
     (study / "suite.yaml").write_text(yaml.safe_dump(suite))
     assert Project.read({}).suites["suite"].titles["plt"] == "As in the paper"
 
 
-def test_a_clone_has_its_configuration_and_no_other(tmp_path):
+def test_clone_uses_only_its_own_configuration(tmp_path):
     (tmp_path / "config").mkdir()
     (tmp_path / "suite.yaml").touch()
     assert config_folder(tmp_path) == tmp_path / "config"

@@ -1,4 +1,4 @@
-"""A suite's YAML as an object: what stands in the file, what is left out, what is another suite's, what is wrong."""
+"""Test how the YAML of a suite is read: values, defaults, models of other suites, and mistakes."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from xmlc.suite.config.suite import HyperparameterOrigin, Inference, ModelSpec, 
 CONFIG = ROOT / "config"
 
 
-def test_a_file_is_read_as_it_stands(tmp_path):
+def test_all_keys_of_a_suite_file_are_read(tmp_path):
     file = write_suite(
         tmp_path / "papers/mine.yaml",
         {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
@@ -37,7 +37,7 @@ def test_a_file_is_read_as_it_stands(tmp_path):
     assert found.peers["vw"].ranks_only == "why"
 
 
-def test_every_suite_of_the_project_is_read_with_nothing_lost():
+def test_every_shipped_suite_is_read_completely():
     for name, found in read_suites(CONFIG).items():
         content = yaml.safe_load(Path(found.file).read_text())
         assert (found.name, list(found.models)) == (name, list(content["models"]))
@@ -49,7 +49,7 @@ def test_every_suite_of_the_project_is_read_with_nothing_lost():
                 assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
 
 
-def test_papers_come_by_name_and_then_the_suites_of_their_own(tmp_path):
+def test_papers_are_sorted_by_name_before_other_suites(tmp_path):
     config = write_config(tmp_path, zeta=suite(), alpha=suite())
     assert list(read_suites(config)) == ["alpha", "zeta", "demo", "scale"]
     assert [found.own for found in read_suites(config).values()] == [False, False, True, True]
@@ -57,7 +57,7 @@ def test_papers_come_by_name_and_then_the_suites_of_their_own(tmp_path):
     assert find_suite("demo", config).own
 
 
-def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_run_on(tmp_path):
+def test_model_of_another_suite_is_copied_except_excluded_datasets(tmp_path):
     there = {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}
     config = write_config(
         tmp_path,
@@ -70,7 +70,7 @@ def test_a_model_as_in_another_suite_is_that_one_but_for_the_datasets_it_is_not_
 
 
 @pytest.mark.parametrize(("target", "known"), [("othr", "other"), ("other", "plt"), ("mine", "mine")])
-def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, target, known):
+def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, target, known):
     config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
     with raises_with(XmlcError, "mine.yaml", "br", target, known):
         read_suite(config / "papers/mine.yaml")
@@ -86,12 +86,12 @@ def test_a_model_as_in_a_suite_that_does_not_define_it_is_refused(tmp_path, targ
         ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
     ],
 )
-def test_a_mistake_is_named_with_file_and_place(tmp_path, change, facts):
+def test_mistake_is_refused_with_file_and_place(tmp_path, change, facts):
     with raises_with(XmlcError, *facts):
         read_suite(write_suite(tmp_path / "mine.yaml", **change))
 
 
-def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
+def test_custom_inference_method_needs_an_extension(tmp_path):
     inference = {"portion": "80", "methods": {"plt": ["mine"]}}
     with raises_with(XmlcError, "inference.methods", "'mine'"):
         read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
@@ -99,7 +99,7 @@ def test_an_inference_method_of_ones_own_needs_an_extension(tmp_path):
     assert read_suite(file).inferred("plt") == ["mine"]
 
 
-def test_whole_numbers_stay_whole_as_steps_are_told_them(tmp_path):
+def test_integers_are_passed_to_steps_as_integers(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
     inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
     found = read_suite(write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference))
