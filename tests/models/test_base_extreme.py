@@ -22,8 +22,8 @@ with np.errstate(under="ignore"):
 DATA = {
     "from 1e-45 to 1e37": (MIXED, Y),
     "below 1e-38": (TINY, Y),
-    "of 1e37": (SIGNS * PLAIN * np.float32(1e37), Y),
-    "of 1e19": (SIGNS * PLAIN * np.float32(1e19), Y),
+    "around 1e37": (SIGNS * PLAIN * np.float32(1e37), Y),
+    "around 1e19": (SIGNS * PLAIN * np.float32(1e19), Y),
     "ties": (np.tile(PLAIN[:1], (25, 1)), Y),
     "one row": (PLAIN[:1], Y[:1]),
     "two rows": (PLAIN[:2], Y[:2]),

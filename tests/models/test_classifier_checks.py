@@ -26,20 +26,20 @@ FAILS = {
     "check_estimators_empty_data_messages": "without features the shares of the labels are learned",
     "check_dict_unchanged": "each prediction sets inner_products_",
 }
-BY_NAME = "the check passes y by name, and the argument is Y here"
-OF_WEIGHTED = {
+ARGUMENT_NAME = "the check passes y by name, and the argument is Y here"
+FAILS_OF_WEIGHTED = {
     "check_sample_weights_pandas_series": LABELS,
     "check_sample_weights_not_an_array": LABELS,
     "check_sample_weights_shape": LABELS,
     "check_sample_weights_not_overwritten": LABELS,
-    "check_sample_weight_equivalence_on_dense_data": BY_NAME,
-    "check_sample_weight_equivalence_on_sparse_data": BY_NAME,
+    "check_sample_weight_equivalence_on_dense_data": ARGUMENT_NAME,
+    "check_sample_weight_equivalence_on_sparse_data": ARGUMENT_NAME,
 }
 WARM_START = "the check sets warm_start=False, but OPLT expects the share of instances for its initial tree"
 ONLINE = "the check calls partial_fit after fit, which needs online=True"
 FEATURES = "an online tree accepts instances with more or fewer features"
 BY_ROW = "samples depend on the number of the instance in X, so that those of several jobs can be joined"
-OF_ONE = {
+FAILS_BY_NAME = {
     "oplt": {
         "check_n_features_in": WARM_START,
         "check_fit_idempotent": WARM_START,
@@ -59,9 +59,9 @@ SKIPPED = {
 @pytest.mark.filterwarnings("ignore:.*does not inherit from")  # no inheritance: imports of scikit-learn are slow
 @pytest.mark.parametrize("name", OURS)
 def test_all_scikit_learn_checks_pass_except_listed_ones(name):
-    expected = FAILS | OF_ONE.get(name, {})
+    expected = FAILS | FAILS_BY_NAME.get(name, {})
     if type(small(name)).__name__ in WEIGHTED:
-        expected |= OF_WEIGHTED
+        expected |= FAILS_OF_WEIGHTED
     with np.errstate(all="ignore"):
         results = check_estimator(small(name), expected_failed_checks=expected, on_skip=None)
     by_status = {

@@ -48,9 +48,9 @@ class Posteriors(Oracle):
 
 MODELS = {name: small(name) for name in OURS} | {
     "parabel": Parabel(n_trees=3, max_leaf=3, beam=None, C=1.0, n_jobs=1),
-    "fastxml as it ranks": small("fastxml").set_params(alpha=1.0),
+    "fastxml alpha 1": small("fastxml").set_params(alpha=1.0),
     "pfastrexml": small("fastxml").set_params(propensity_weighted=True),
-    "ldsm as it ranks": small("ldsm").set_params(beta=1.0),
+    "ldsm beta 1": small("ldsm").set_params(beta=1.0),
     "oplt online": OPLT(online=True, n_jobs=1),
     "adapted": Adapted(OneVsRestClassifier(MultinomialNB())),
     "oracle": Posteriors(),

@@ -37,11 +37,11 @@ MODELS = {
     "squared hinge": PLT(arity=4, max_leaf=4, loss="squared_hinge", **EXACTLY),
     "parabel": Parabel(n_trees=2, max_leaf=4, tol=1e-6, epochs=5000, weight_cut=None, C=1.0),
     "br": BinaryRelevance(C=0.5),
-    "br, as they are": BinaryRelevance(C=0.5, standardize=False),
+    "br, not standardised": BinaryRelevance(C=0.5, standardize=False),
     "pcc": ProbabilisticClassifierChain(C=0.5, n_samples=50),
 }
 # Allowed difference to the estimates of repeated rows, due to a solver's tolerance or the order of a sum.
-APART = {"logistic": 1e-4, "squared hinge": 1e-4, "parabel": 1e-4, "br": 1e-6, "br, as they are": 1e-6}
+APART = {"logistic": 1e-4, "squared hinge": 1e-4, "parabel": 1e-4, "br": 1e-6, "br, not standardised": 1e-6}
 X, Y = random_multilabel(150, 20, 12, seed=3)
 WHOLE = np.random.default_rng(0).integers(0, 5, 150)
 
@@ -86,7 +86,7 @@ def test_rows_with_weight_0_are_ignored(name, C):
     assert found.predict_proba(X)[:, [0]].nnz == 0
 
 
-@pytest.mark.parametrize("name", ["logistic", "squared hinge", "br, as they are"])
+@pytest.mark.parametrize("name", ["logistic", "squared hinge", "br, not standardised"])
 def test_weights_of_2_equal_twice_the_c(name):
     twice = MODELS[name].unfitted().set_params(C=2 * MODELS[name].C)
     rows = np.arange(150)

@@ -13,8 +13,8 @@ from xmlc.thresholds import FTA, OFO, STO
 from xmlc.thresholds.one_pass import instances, label_pieces
 
 
-@pytest.mark.parametrize("how", ["n_jobs", "numba"])
-def test_thresholds_are_bit_identical_on_any_number_of_threads(how, monkeypatch):
+@pytest.mark.parametrize("setting", ["n_jobs", "numba"])
+def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypatch):
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
     monkeypatch.setattr("xmlc.thresholds.one_pass.label_pieces", lambda counts: label_pieces(counts, 500))
     monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_PIECE", 500)
@@ -26,7 +26,7 @@ def test_thresholds_are_bit_identical_on_any_number_of_threads(how, monkeypatch)
     for method in (STO(), FTA(label_wise=True), FTA(), OFO(b=50)):
         found = []
         for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            if how == "numba":
+            if setting == "numba":
                 numba.set_num_threads(n_threads)
             else:
                 method.set_params(n_jobs=n_threads)

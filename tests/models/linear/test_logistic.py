@@ -53,7 +53,7 @@ def test_each_lane_equals_plain_solver(standardize):
     assert (found.decrements <= _logistic.TOLERANCE).all()
 
 
-def hard(case):
+def hard_problem(case):
     """Return X, y and C of a numerically hard problem."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 6))
@@ -83,7 +83,7 @@ CASES += ["fewer instances than features", "means far from zero", "very differen
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("case", CASES)
 def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
-    X, y, C = hard(case)
+    X, y, C = hard_problem(case)
     X = X.astype(np.float32).astype(np.float64)
     problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, np.array([X.shape[1]]))
     found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
