@@ -54,7 +54,7 @@ def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, mon
 
 
 @pytest.mark.parametrize(
-    ("folder", "said"), [("here", "compiling kernels, which are cached"), ("nowhere", "compiling kernels\n")]
+    ("folder", "said"), [("here", "compiling kernels (cached"), ("nowhere", "compiling kernels\n")]
 )
 def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, folder, said):
     (tmp_path / "here").mkdir()

@@ -96,7 +96,7 @@ def test_an_edited_record_and_damaged_data_are_refused_named_and_made_again(fini
     table.unlink()
     done = finished.run("demo")
     assert done.returncode != 0
-    again = "delete {0} and rebuild it: snakemake {0}"
+    again = "Delete {0} and rebuild it: snakemake {0}"
     name = record.relative_to(finished.folder)
     assert f"{name}: " in done.stdout + done.stderr
     assert again.format(name) in done.stdout + done.stderr

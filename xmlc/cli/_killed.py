@@ -45,5 +45,5 @@ def said_of_kill(step: str, number: int, peak: int) -> str:
     """Return a message with the signal that ended a step, its peak memory in bytes, and remedies after a SIGKILL."""
     name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
     if number != signal.SIGKILL:
-        return f"{step}: {name} ended the process. It used up to {peak / 1e9:.2g} GB of memory"
+        return f"{step}: {name} ended the process. It used up to {peak / 1e9:.2g} GB of memory."
     return f"{step}: {name} killed the process, possibly because memory ran out: {said_of_memory(peak)}"

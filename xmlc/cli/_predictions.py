@@ -36,7 +36,7 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
         A column to keep has the same name as a column or key of the output.
     """
     if wrong := next((name for name in keep if name in {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}[to]), ""):
-        raise XmlcError(f"--keep {wrong}: found a name that the predictions use, expected another. Rename the column")
+        raise XmlcError(f"--keep {wrong}: found a name that the predictions use, expected another. Rename the column.")
     rows = csv.writer(sys.stdout, lineterminator="\n")
     if to == "csv":
         rows.writerow([NUMBER, *keep, *RANKED])
@@ -75,7 +75,7 @@ def read_predictions(file: Path) -> list[Prediction]:
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
             raise XmlcError(f"{file}:{number}: found {str(part).strip()[:60]!r}, expected {EXPECTED}") from None
         if len({*names}) < len(names):
-            raise XmlcError(f"{file}:{number}: found a label twice, expected each label once. Run xmlc predict again")
+            raise XmlcError(f"{file}:{number}: found a label twice, expected each label once. Run xmlc predict again.")
         found.append(([*zip(map(str, names), scores)], [*map(str, chosen)]))
     return found
 
@@ -88,7 +88,7 @@ def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dic
     for expected, (number, group) in enumerate(groupby(cells, key=lambda each: each[1].get(NUMBER))):
         places, parts = zip(*group)
         if number != str(expected):
-            said = f"{NUMBER} {expected}: with all rows of an instance together. Run xmlc predict again"
+            said = f"{NUMBER} {expected}: with all rows of an instance together. Run xmlc predict again."
             raise XmlcError(f"{file}:{places[0]}: found {NUMBER} {number}, expected {said}")
         yield places[0], [*parts]
 

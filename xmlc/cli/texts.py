@@ -115,7 +115,7 @@ def fit_command(
     if looks_up(model):
         raise XmlcError(f"--estimator: found {estimator!r}, which is not trained, expected one that is, such as plt")
     if stream and not hasattr(model, "partial_fit"):
-        expected = f"one such as {STREAMING}. Leave out --stream or --estimator"
+        expected = f"one such as {STREAMING}. Leave out --stream or --estimator."
         raise XmlcError(f"--estimator: found {estimator!r}, which cannot train on batches, expected {expected}")
     n = total = 0
     if is_texts(file, given["format"]):
@@ -130,7 +130,7 @@ def fit_command(
         if total == 0:
             found = f"{n} texts and no label"
             raise XmlcError(
-                f"{file}: found {found}, expected labels in {given['labels']!r}. Set --labels to their column"
+                f"{file}: found {found}, expected labels in {given['labels']!r}. Set --labels to their column."
             )
         model.save(out)
     else:
@@ -162,7 +162,7 @@ def predict_command(
 ) -> None:
     """Write rankings and label sets."""
     if k and threshold is not None:
-        raise XmlcError("found -k and --threshold, expected only one of them. Leave out one")
+        raise XmlcError("found -k and --threshold, expected only one of them. Leave out one.")
     keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
     parts: Iterator[tuple[Any, Any]]
     if (folder / DESCRIPTION).exists():
@@ -176,7 +176,7 @@ def predict_command(
         estimator = load_model(folder, trusted)
         names = estimator.classes_.tolist()
         if keep:
-            expected = "texts as csv, tsv, jsonl or json. Leave out --keep"
+            expected = "texts as csv, tsv, jsonl or json. Leave out --keep."
             raise XmlcError(f"--keep {keep[0]}: found a model of features, expected a model of {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
     found = (each for X, kept in parts for each in zip(predicted(estimator, names, X, k, threshold), kept))
@@ -202,12 +202,14 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     if len(found) != len(truths):
         raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as in {file}")
     if not any(truths):
-        raise XmlcError(f"{file}: found no label, expected labels in {given['labels']!r}. Set --labels to their column")
+        raise XmlcError(
+            f"{file}: found no label, expected labels in {given['labels']!r}. Set --labels to their column."
+        )
     rankings = [[name for name, _ in labels] for labels, _ in found]
     sets = [chosen or [] for _, chosen in found]
     if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
         labels_of = [next(chain(*lists)) for lists in (rankings, truths)]
-        said = "found no label of {}, such as {!r}, but {!r}. Use the same names".format(file, *labels_of[::-1])
+        said = "found no label of {}, such as {!r}, but {!r}. Use the same names.".format(file, *labels_of[::-1])
         warnings.warn(f"{predictions}: {said}", stacklevel=1)
     column = {name: j for j, name in enumerate(dict.fromkeys(chain(*truths, *rankings, *sets)))}
     Y, width = indicator(truths, column), max(map(len, rankings), default=0)
@@ -244,7 +246,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
         if given["format"] is None and "format=" in str(error):
-            raise XmlcError(f"{error}. For texts, set --format to one of {', '.join(READERS)}") from None
+            raise XmlcError(f"{error}. For texts, set --format to one of {', '.join(READERS)}.") from None
         raise
 
 

@@ -10,23 +10,23 @@ from xmlc.core.checksums import Damaged
 from xmlc.core.errors import WRITING_ONLY
 
 MADE = "resources", "results"  # Steps of the workflow write to these folders.
-AGAIN = "then give the same command again"
-MOVE_AWAY = f"move it away, or name another place, {AGAIN}"
+AGAIN = "then run the same command again."
+MOVE_AWAY = f"Move it away or choose another path, {AGAIN}"
 ADVICE = {
-    errno.ENOSPC: f"Free space there (`df -h` shows how much there is), {AGAIN}",
-    errno.EDQUOT: f"Free space there or have the quota raised, {AGAIN}",
-    errno.EFBIG: f"Raise the limit of the size of files (`ulimit -f`), {AGAIN}",
-    errno.EROFS: f"Make the file system writable, or name a place that is, {AGAIN}",
-    errno.EACCES: f"Give yourself the right to it (`ls -ld` shows who has it), or name another place, {AGAIN}",
-    errno.EPERM: f"Give yourself the right to it (`ls -ld` shows who has it), or name another place, {AGAIN}",
-    errno.EMFILE: f"Raise the limit of open files (`ulimit -n`), {AGAIN}",
-    errno.ENFILE: f"End other programs on this machine, {AGAIN}",
-    errno.EIO: f"Look at the disk (`dmesg` has the reason), {AGAIN}",
-    errno.ESTALE: f"Look at the network file system, {AGAIN}",
-    errno.ENOMEM: f"End other programs on this machine, or ask for more memory, {AGAIN}",
-    errno.EEXIST: f"A file is there, where a folder is needed: {MOVE_AWAY}",
-    errno.ENOTDIR: f"A file is there, where a folder is needed: {MOVE_AWAY}",
-    errno.EISDIR: f"A folder is there, where a file is needed: {MOVE_AWAY}",
+    errno.ENOSPC: f"Free space on that disk (`df -h` shows free space), {AGAIN}",
+    errno.EDQUOT: f"Free space on that disk or raise the quota, {AGAIN}",
+    errno.EFBIG: f"Raise the limit on file sizes (`ulimit -f`), {AGAIN}",
+    errno.EROFS: f"Make the file system writable or choose another path, {AGAIN}",
+    errno.EACCES: f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}",
+    errno.EPERM: f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}",
+    errno.EMFILE: f"Raise the limit on open files (`ulimit -n`), {AGAIN}",
+    errno.ENFILE: f"Close other programs on this machine, {AGAIN}",
+    errno.EIO: f"Check the disk (`dmesg` shows the reason), {AGAIN}",
+    errno.ESTALE: f"Check the network file system, {AGAIN}",
+    errno.ENOMEM: f"Close other programs on this machine or request more memory, {AGAIN}",
+    errno.EEXIST: f"Found a file, expected a folder. {MOVE_AWAY}",
+    errno.ENOTDIR: f"Found a file, expected a folder. {MOVE_AWAY}",
+    errno.EISDIR: f"Found a folder, expected a file. {MOVE_AWAY}",
 }
 
 
@@ -63,5 +63,5 @@ def message_of(error: Exception) -> str:
     The library's own message has no such command, because its users may have no workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
-        return f"{error.file}: {error.fault}; delete {error.target} and rebuild it: snakemake {error.target}"
+        return f"{error.file}: {error.fault}. Delete {error.target} and rebuild it: snakemake {error.target}"
     return str(error)

@@ -41,8 +41,8 @@ class Damaged(XmlcError):
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
-        again = f"expected it unchanged; restore {target} from a copy, or run the command that wrote it again"
-        super().__init__(f"{file}: {fault}; {again}")
+        again = f"Restore {target} from a copy, or run again the command that wrote it."
+        super().__init__(f"{file}: {fault}. {again}")
         self.file, self.fault, self.target = file, fault, target
 
 
@@ -69,17 +69,17 @@ def check_listed(folder: Path, name: str) -> None:
     """
     file, entry = folder / name, listed_in(folder).get(name)
     if entry is None:
-        raise Damaged(file, f"{NAME} does not list it", folder)
+        raise Damaged(file, f"found no entry in {NAME}, expected one", folder)
     try:
         state = state_of(file)
         found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
     except OSError as error:
         let_through(error)
-        raise Damaged(file, f"cannot be read ({error.strerror})", folder) from error
+        raise Damaged(file, f"found an unreadable file ({error.strerror})", folder) from error
     if found is None:
-        raise Damaged(file, f"has {state[1]} bytes, {entry['bytes']} were written", folder)
+        raise Damaged(file, f"found {state[1]} bytes, expected {entry['bytes']}", folder)
     if found != entry["xxh3_128"]:
-        raise Damaged(file, f"was changed since it was written: its checksum is {found}", folder)
+        raise Damaged(file, f"found checksum {found}, expected {entry['xxh3_128']}", folder)
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
@@ -133,13 +133,15 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     """
     target = written_with(path)
     if KEY not in content:
-        raise Damaged(path, f"$.{KEY}: {KEY!r} is a required property; it is of another version or was edited", target)
+        raise Damaged(
+            path, f"found no key {KEY!r}, expected one. Another version wrote the file, or it was edited", target
+        )
     try:
         found = content_checksum(content)
     except (TypeError, ValueError, RecursionError) as error:  # YAML may contain dates and self-references.
-        raise Damaged(path, f"was edited since it was written: no record holds this ({error})", target) from error
+        raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
-        raise Damaged(path, f"was edited since it was written: the checksum of its content is {found}", target)
+        raise Damaged(path, f"found content with checksum {found}, expected {content[KEY]}", target)
     return {name: value for name, value in content.items() if name != KEY}
 
 
@@ -174,7 +176,7 @@ def listed_in(folder: Path) -> Files:
     except (OSError, ValueError, TypeError, RecursionError) as error:
         let_through(error)
         reason = error.strerror if isinstance(error, OSError) else error
-        raise Damaged(file, f"no readable list of the files beside it ({reason})", folder) from error
+        raise Damaged(file, f"found no readable list of checksums ({reason})", folder) from error
 
 
 def unlisted_in(folder: Path) -> list[str]:
@@ -203,5 +205,5 @@ def _checksum(path: str, state: State) -> str:
 def _listed(file: Path, state: State) -> Files:
     content = check_content(file, json.loads(file.read_text(encoding="utf-8")))
     if content.get("schema") != SCHEMA:
-        raise ValueError(f"expected a list of schema {SCHEMA}")
+        raise ValueError(f"found schema {content.get('schema')}, expected {SCHEMA}")
     return cast(Files, content["files"])

@@ -11,7 +11,7 @@ WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 
-INTERRUPTED = "interrupted; give the same command again, and it goes on"
+INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
 class XmlcError(Exception):
@@ -23,7 +23,7 @@ class XmlcError(Exception):
 
 def needs_extra(what: str, extra: str) -> XmlcError:
     """Return an error about a missing package. It names an extra of the clone, because no package index has xmlc."""
-    return XmlcError(f"{what}: install the extra `{extra}`, in the clone of xmlc: pip install '.[{extra}]'")
+    return XmlcError(f"{what}. Install the extra `{extra}` in the clone of xmlc: pip install '.[{extra}]'")
 
 
 class InvalidDataError(XmlcError, ValueError):

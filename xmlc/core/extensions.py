@@ -27,7 +27,7 @@ def import_file(file: str | Path) -> ModuleType:
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
-        raise XmlcError(f"{file}: no such Python file; the configuration names it as a model or method")
+        raise XmlcError(f"{file}: found no such Python file. Check the path in the configuration.")
     folders = import_folders(file)
     name = _name_in(folders[-1], file)
     known = importlib.util.find_spec(name) if name.isidentifier() else None
@@ -37,10 +37,10 @@ def import_file(file: str | Path) -> ModuleType:
         try:
             return importlib.import_module(name) if "." in name else _run(file, name if is_known else "")
         except ImportError as error:
-            said = "install the package in this environment"
+            said = "Install the package in this environment."
             if "relative import" in str(error):
-                said = "write `import name` without a dot, or add an empty __init__.py to its folder"
-            raise XmlcError(f"{file}: it cannot be imported ({error}); {said}") from error
+                said = "Write `import name` without a dot, or add an empty __init__.py to its folder."
+            raise XmlcError(f"{file}: found an error in an import ({error}). {said}") from error
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
@@ -49,7 +49,7 @@ def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
             if Path(other or "").resolve() != helper:
-                raise XmlcError(f"{file}: `import {name}` gives {other or 'Python'}, expected {helper}; rename it")
+                raise XmlcError(f"{file}: found {other or 'Python'} for `import {name}`, expected {helper}. Rename it.")
 
 
 def _name_in(folder: Path, file: Path) -> str:
@@ -62,7 +62,7 @@ def _run(file: Path, name: str) -> ModuleType:
     """Run a file as a module. Register the module unless the name is empty."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
-        raise XmlcError(f"{file}: Python cannot import this file")
+        raise XmlcError(f"{file}: found a file that Python cannot import")
     module = importlib.util.module_from_spec(spec)
     before = sys.modules.get(name)
     if name:

@@ -25,7 +25,7 @@ from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, sho
 OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the names of temporary files and folders from this machine.
 FORGOTTEN = 7 * 86400.0  # In seconds. No job runs for longer.
 SETTLED = 1.0  # In seconds. By then a process has locked its new file.
-NOT_WHOLE = "the file could not be written whole, so the disk is probably full or a quota used up"
+NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def checked_path(path: object) -> Path:
         The value has another type or contains a zero byte.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
-        raise InvalidParameterError(f"path={shown(path)}: expected the name of a folder or file: a str or a Path")
+        raise InvalidParameterError(f"path: found {shown(path)}, expected the name of a folder or file")
     return Path(path)
 
 
@@ -173,15 +173,19 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     """
     path = checked_path(path)
     if path.is_symlink():
-        raise XmlcError(f"{path}: is a symbolic link, which is not replaced; give {os.path.realpath(path)}, or another")
+        raise XmlcError(
+            f"{path}: found a symbolic link, expected a folder. Use {os.path.realpath(path)}, or another folder."
+        )
     above = next(folder for folder in (*path.absolute().parents, Path("/")) if folder.exists())
     for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
-            raise XmlcError(f"{place}: is no folder that you may write to; give another one")
+            raise XmlcError(
+                f"{place}: found a file or a read-only folder, expected a writable folder. Use another folder."
+            )
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
-        raise XmlcError(f"{path}: is or holds the working directory, which is not replaced; give another folder")
+        raise XmlcError(f"{path}: found the working directory or a parent of it, expected another folder")
     if path.exists() and (names := unlisted_in(path)):
-        raise XmlcError(f"{path}: holds {names[0]}, which xmlc did not write; give another folder, or remove this one")
+        raise XmlcError(f"{path}: found {names[0]}, which xmlc did not write. Use another folder, or remove this one.")
 
 
 def replace_folder(new: Path, path: Path) -> None:

@@ -59,7 +59,9 @@ class Growing:
                     self._write_header(name)
             array, size = self._arrays[name], self._sizes[name] + piece.shape[0]
             if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
-                raise TypeError(f"{name}: {piece.dtype}{piece.shape[1:]} behind {array.dtype}{array.shape[1:]}")
+                raise TypeError(
+                    f"{name}: found {piece.dtype}{piece.shape[1:]}, expected {array.dtype}{array.shape[1:]} as before"
+                )
             if self._folder is not None:
                 # `tofile` is not used, because it does not report a full disk.
                 self._files[name].write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)

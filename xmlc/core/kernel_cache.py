@@ -179,8 +179,8 @@ def _folder(given: str | None) -> Path:
             break
     else:
         warnings.warn(
-            f"{folder}: this folder for compiled kernels is not writable, so each process compiles them again; "
-            "set NUMBA_CACHE_DIR to a writable folder",
+            f"{folder}: found a read-only folder for compiled kernels, so each process compiles them again. "
+            "Set NUMBA_CACHE_DIR to a writable folder.",
             stacklevel=2,
         )
     return folder

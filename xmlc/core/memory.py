@@ -9,9 +9,9 @@ from pathlib import Path
 OF_STEPS = (
     "Run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), use fewer threads "
     "in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
-    "(--config models= or datasets=). snakemake --dry-run estimates the memory of the largest jobs"
+    "(--config models= or datasets=). snakemake --dry-run estimates the memory of the largest jobs."
 )
-OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'"
+OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'."
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:

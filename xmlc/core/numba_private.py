@@ -48,7 +48,7 @@ for owner, name in (
     (getattr(numba.njit(lambda: None), "typingctx", None), "_globals"),
 ):
     if not hasattr(owner, name) or numba.version_info.short > NEWEST:
-        raise ImportError(f"{name} of {owner} is not known of numba {numba.__version__}")
+        raise ImportError(f"numba {numba.__version__}: found a later version than {NEWEST}, or no {name} in {owner}")
 
 
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:

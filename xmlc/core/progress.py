@@ -10,7 +10,7 @@ from typing import Any, Self
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-COMPILING, KEPT = "compiling kernels", ", which are cached for the next run"
+COMPILING, KEPT = "compiling kernels", " (cached for the next run)"
 _told: set[str] = set()  # Titles for which this process has reported compilation.
 
 

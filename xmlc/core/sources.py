@@ -35,7 +35,7 @@ def command_files(*commands: str) -> list[str]:
     """
     for name in commands:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
-            raise XmlcError(f"no step {name}: expected a command in xmlc/suite/steps/")
+            raise XmlcError(f"found no step {name}, expected a command in xmlc/suite/steps/")
     return source_files(*(f"{PACKAGE.name}.suite.steps.{name}" for name in commands))
 
 
@@ -80,7 +80,7 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
     try:
         tree = ast.parse(file.read_bytes(), str(file))
     except SyntaxError as error:
-        raise XmlcError(f"{file}:{error.lineno}: {error.msg}; expected a Python file") from error
+        raise XmlcError(f"{file}:{error.lineno}: found a syntax error ({error.msg}), expected valid Python") from error
     return _imports(tree), hashlib.sha256(_code(tree).encode()).hexdigest()
 
 

@@ -35,7 +35,7 @@ def test_mistake_in_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
 
 def test_planning_names_damaged_result_and_target_that_rebuilds_it():
     record = Path("results/yeast/statistics.json")
-    with raises_with(SystemExit, f"delete {record}", f"snakemake {record}"):
+    with raises_with(SystemExit, f"Delete {record}", f"snakemake {record}"):
         with in_one_line():
             raise Damaged(record, "was edited", record)
 
