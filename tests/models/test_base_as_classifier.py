@@ -56,7 +56,7 @@ def test_default_estimates_are_probabilities(name):
         estimates = model.fit(X, Y).predict_proba(X).toarray()
         assert estimates.sum(axis=1).mean() == pytest.approx(Y.sum(axis=1).mean(), rel=0.1)
         of_kind = np.array([[rows[kinds == one].mean(axis=0) for one in np.unique(kinds)] for rows in (estimates, Y)])
-        # LdSM spreads uncertain instances over all children. PLT stops after a fixed number of gradient steps.
+        # LdSM spreads uncertain instances over all children. The stochastic gradient steps of PLT limit its accuracy.
         np.testing.assert_allclose(*of_kind, atol={"ldsm": 0.65, "plt": 0.3}.get(name, 0.15))
 
 
