@@ -1,4 +1,4 @@
-"""Tables of every paper, built from records; of several kinds of record, each need gets its own."""
+"""Test how tables are built from records of several kinds."""
 
 import pytest
 from built_tables import build_from
@@ -28,7 +28,7 @@ def build(tmp_path):
     return lambda name, records, paper="plt2016": build_from(tmp_path, name, paper, records, models=searched)
 
 
-def test_unknown_table_and_unfit_records(build):
+def test_unknown_tables_and_unsuitable_records_are_refused(build):
     with raises_with(XmlcError, "table9", "plt2016"):
         build("9", [ranking()])
     for name, method in (("table4", "fta"), ("table2", "ofo-ab")):
@@ -36,7 +36,7 @@ def test_unknown_table_and_unfit_records(build):
             build(name, [thresholds(name="bibtex", method=method)])
 
 
-def test_every_table_has_its_keys_in_front(build):
+def test_every_table_begins_with_its_keys(build):
     records = [
         ranking(),
         calibration(),
@@ -49,7 +49,7 @@ def test_every_table_has_its_keys_in_front(build):
     few_shot = ranking()
     few_shot["dataset"] |= {"labels_per_instance": 1}
     for paper, definition in every_table():
-        # Statistics are no records of a model: their tables have tests of their own.
+        # Statistics are not records of a model. Other tests cover their tables.
         if definition.needs[0].kind == "statistics" or (paper, definition.name) == ("swnn2018", "claims"):
             continue
         given = [few_shot] if (paper, definition.name) == ("oplt2021", "table3") else records
@@ -62,7 +62,7 @@ def files(tmp_path):
     return write(tmp_path, [inference(), ranking(), simulation(), statistics(), search()])
 
 
-def test_each_need_gets_the_files_of_its_kind(files):
+def test_each_need_gets_files_of_its_kind(files):
     needs = (INFERRED, SIMULATIONS, STATISTICS, SEARCHES, RANKINGS)
     found = read_needs(Declared("x", needs), files)
     assert [len(records) for records in found] == [1] * len(needs)
@@ -71,7 +71,7 @@ def test_each_need_gets_the_files_of_its_kind(files):
     ]  # fmt: skip
 
 
-def test_what_is_missing_is_refused_of_the_first_need_only(files):
+def test_missing_records_are_refused_only_for_first_need(files):
     assert read_needs(Declared("x", (RANKINGS, SIMULATIONS, SEARCHES)), files[1:2])[1:] == [[], []]
     assert read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2], partial=True)[0] == []
     with raises_with(XmlcError, "simulation", 1, "`xmlc simulate`"):
@@ -79,8 +79,8 @@ def test_what_is_missing_is_refused_of_the_first_need_only(files):
 
 
 @pytest.mark.parametrize("other", [ranking(seed=1), statistics(), search()])
-def test_two_editions_of_a_dataset_never_share_a_table_whatever_records_they_are_of(tmp_path, other):
-    """Editions can have the same numbers of instances, features and labels, so only the digest tells them apart."""
+def test_two_editions_of_a_dataset_are_refused_in_one_table(tmp_path, other):
+    """Editions can have equal numbers of instances, features and labels. Only the digest differs."""
     about = other if "digest" in other else other["dataset"]
     about |= {"digest": "f" * 64}
     files = write(tmp_path, [ranking(), other])

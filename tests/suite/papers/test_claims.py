@@ -1,4 +1,4 @@
-"""Claims and effects: their declaration, their verdicts, and the table of all."""
+"""Test claims and effects: declaration, verdicts, and the table of claims."""
 
 import math
 from dataclasses import replace
@@ -22,7 +22,7 @@ from xmlc.suite.results.frame import Source
 
 
 def made_of(table, *given):
-    """Make a table of claims of records, those of each need."""
+    """Build a table of claims from the records of each need."""
     sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
     return made(table, sources)
 
@@ -47,7 +47,7 @@ def ranked(*scores, name="yeast", model="mine"):
     return [as_record(ranking(name, model, seed, p1)) for seed, p1 in enumerate(scores)]
 
 
-def test_a_row_for_each_claim_and_a_panel_of_its_units():
+def test_each_claim_has_a_row_and_a_panel_of_its_cases():
     table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
     made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert made.frame["claim"].tolist() == ["high", "low"]
@@ -61,7 +61,7 @@ def test_a_row_for_each_claim_and_a_panel_of_its_units():
     assert any(absent(note, "low", 50, "all is lower") == [] for note in made.notes)
 
 
-def test_verbatim_claims_are_counted_by_verdict_those_of_costs_left_out():
+def test_verbatim_claims_are_counted_by_verdict_without_costs():
     low = {"margin": (50.0, "all is lower")}
     claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
     table = claims_table([*claims, declared("dear", cost=True)])
@@ -73,7 +73,7 @@ def test_verbatim_claims_are_counted_by_verdict_those_of_costs_left_out():
     assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
 
 
-def test_a_claim_counts_only_the_records_that_it_is_about():
+def test_claim_counts_only_the_records_that_it_is_about():
     yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
     made = made_of(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
     assert made.frame[["verdict", "units"]].values.tolist() == [["holds", 1]]
@@ -81,7 +81,7 @@ def test_a_claim_counts_only_the_records_that_it_is_about():
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
 
 
-def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
+def test_two_splits_of_same_instances_are_two_cases_of_one_dataset():
     given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
     found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
     assert [unit.dataset for unit in found.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
@@ -92,13 +92,13 @@ def test_two_splits_of_the_same_instances_are_two_units_and_one_dataset():
     assert [unit.dataset for unit in about.outcome(given).cases] == ["delicious", "delicious-ldsm"]
 
 
-def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed():
+def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     margin = (-5.0, "behind by so much is as good")
     one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
     assert one.outcome(ranked(0.49, 0.491)).verdict == "opposite sign: 1 of 1"
     assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
     for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
-        assert one.outcome(same).word == "holds"  # the sign in print; either sign; nothing in print
+        assert one.outcome(same).word == "holds"  # the published sign, an unclear sign, no published value
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
     assert (one.outcome(both).word, one.outcome(both).sides) == ("mixed", (1, 0, 1))
     split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
@@ -111,14 +111,14 @@ def test_a_unit_within_the_tolerance_with_another_sign_than_in_print_is_reversed
     assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in text
 
 
-def test_a_distance_is_within_the_margin_on_either_side():
+def test_distance_holds_within_margin_on_either_side():
     one = declared(margin=(-5.0, "so far apart is alike"), scale="distance")
     words = [one.outcome(ranked(p1, p1)).word for p1 in (0.44, 0.46, 0.54, 0.56)]
     assert words == ["does not hold", "holds", "holds", "does not hold"]
     assert one.outcome(ranked(0.54, 0.54)).effect.mean == pytest.approx(4)
 
 
-def test_claims_on_calibrated_settings_are_marked():
+def test_claims_on_settings_fitted_to_published_results_are_marked():
     suite = SimpleNamespace(
         all_models={"mine": SimpleNamespace(calibration="C: on Table 1"), "br": SimpleNamespace(calibration="")}
     )
@@ -131,7 +131,7 @@ def test_claims_on_calibrated_settings_are_marked():
     assert any(note.startswith("‡") and note.endswith(": own.") for note in table.notes)
 
 
-def test_a_claim_takes_the_records_of_its_own_needs():
+def test_claim_gets_the_records_of_its_needs():
     taken = []
 
     def both(*records):
@@ -145,7 +145,7 @@ def test_a_claim_takes_the_records_of_its_own_needs():
     assert taken == [tuned, ranked_]
 
 
-def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
+def test_effects_on_time_and_memory_do_not_change_fingerprint():
     table = claims_table([declared(cost=True)])
     made, other = (made_of(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
     assert to_csv(made) != to_csv(other)
@@ -157,12 +157,12 @@ def test_effects_of_clocks_and_memory_are_no_part_of_the_fingerprint():
 @pytest.mark.parametrize(
     "about", [{"margin": (0.0, "why")}, {"margin": (1.0, "")}, {"margin": (1.0, "why"), "scale": "ratio"}]
 )
-def test_a_margin_other_than_no_difference_has_a_reason_and_no_other_has_one(about):
+def test_margin_needs_a_reason_only_if_it_differs_from_no_effect(about):
     with raises_with(ValueError, about["margin"][0]):
         declared(**about)
 
 
-def test_every_statement_is_measured():
+def test_statement_without_measure_is_refused():
     claims = Claims({name: declared().said for name in ("first", "second")})
     claims.claim("second", RANKINGS)(points)
     with raises_with(ValueError, "first"):
@@ -171,12 +171,12 @@ def test_every_statement_is_measured():
     assert [claim.name for claim in claims.all()] == ["first", "second"]
 
 
-CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0; nobody knows
+CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0, and undecided
 AGAINST = tuple(-value for value in CLEAR)
 
 
 def effects(**units):
-    """Effects of units ``dataset_subject``, a value for each seed."""
+    """Return effects of cases ``dataset_subject``, with a value for each seed."""
     return [
         Effect(*name.split("_"), seed, value) for name, values in units.items() for seed, value in enumerate(values)
     ]
@@ -195,11 +195,11 @@ def effects(**units):
         ({"a_x": (1.0,), "b_x": (1.1,)}, "cannot be told", "cannot be told"),
         ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
         ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
-        # A unit against it keeps the mean from deciding.
+        # With a case against the claim, the mean cannot decide.
         ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "cannot be told", "cannot be told"),
     ],
 )
-def test_verdicts(units, word, verdict):
+def test_verdict_follows_from_cases_and_mean(units, word, verdict):
     found = outcome_of(effects(**units), margin=0)
     assert (found.word, found.verdict) == (word, verdict)
 
@@ -212,11 +212,11 @@ def test_verdicts(units, word, verdict):
         ({"a_x": CLEAR, "a_y": CLEAR, "a_z": AGAINST}, "does not hold: 1 of 3 against"),
     ],
 )
-def test_one_unit_refutes_a_universal_statement(units, verdict):
+def test_one_case_refutes_a_universal_statement(units, verdict):
     assert outcome_of(effects(**units), 0, every=True).verdict == verdict
 
 
-def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
+def test_interval_with_test_set_error_is_wider_and_decides_nothing():
     values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
     (unit,) = outcome_of(values, 0, errors=errors).cases
     seeds = unit.effect.upper - 1
@@ -226,7 +226,7 @@ def test_an_interval_with_the_test_set_is_wider_and_decides_nothing():
     assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
 
 
-def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
+def test_effects_have_bootstrap_standard_error_of_test_set():
     rng = np.random.default_rng(0)
     pairs = []
     for seed in range(3):
@@ -239,11 +239,11 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
 
     one = declared(measure=ahead)
     apart = [
-        np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in points
+        np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in percentage points
         for mine, other in zip(pairs[::2], pairs[1::2], strict=True)
     ]
     (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
-    # Not the mean of the seeds' errors: what of these is a seed's own becomes smaller with more seeds.
+    # This is not the mean of the errors of seeds. The part specific to a seed shrinks with more seeds.
     assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
     (unit,) = one.outcome(pairs, errors=errors).cases
     assert unit.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
@@ -251,7 +251,7 @@ def test_effects_have_the_error_of_the_test_set_by_records_drawn_anew():
     assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
 
 
-def test_a_claim_on_records_of_an_earlier_version_tells_no_error_of_the_test_set():
+def test_claim_on_records_of_earlier_version_has_no_test_set_error():
     kept = [as_record(ranking("yeast", name, 0, 0.6, resampled={"p@1": [0.5, 0.6] * 25})) for name in ("a", "b")]
     earlier = [replace(record, dataset=replace(record.dataset, name="scene"), resampled={}) for record in kept]
 
@@ -268,7 +268,7 @@ def test_a_claim_on_records_of_an_earlier_version_tells_no_error_of_the_test_set
     assert {*errors_on_tests([of_all], {RANKINGS: kept})} == {of_all}
 
 
-def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses_its_side():
+def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():
     errors = {("a", "x"): 1.0, ("b", "x"): 0.01}
     found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors=errors)
     assert [unit.side for unit in found.cases] == [1, 1, 1]
@@ -276,12 +276,12 @@ def test_a_unit_whose_interval_with_the_test_sets_error_reaches_the_margin_loses
     assert outcome_of(effects(c_x=CLEAR), 0).lost is None
 
 
-def test_the_margin_moves_what_speaks_for_a_statement():
+def test_margin_shifts_the_verdict():
     values = effects(a_x=CLEAR)
     assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "cannot be told", "does not hold"]
 
 
-def test_the_mean_is_that_of_datasets_each_with_the_mean_of_its_units():
+def test_mean_over_datasets_uses_mean_over_cases_of_each():
     found = outcome_of(effects(a_x=(1.0,), a_y=(3.0,), b_x=(6.0,), c_x=(7.0,)), margin=0)
     assert found.effect.mean == 5
     assert found.effect.has_interval
@@ -289,7 +289,7 @@ def test_the_mean_is_that_of_datasets_each_with_the_mean_of_its_units():
     assert [unit.seeds for unit in found.cases] == [1, 1, 1, 1]
 
 
-def test_ratios_are_averaged_as_logarithms_and_given_as_ratios():
+def test_ratios_are_averaged_as_logarithms():
     found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale=Scale("ratio"))
     assert found.effect.mean == pytest.approx(4)
     assert [unit.effect.lower for unit in found.cases] == [pytest.approx(2), pytest.approx(8)]
@@ -298,13 +298,13 @@ def test_ratios_are_averaged_as_logarithms_and_given_as_ratios():
 
 
 @pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
-def test_effects_that_are_none_are_refused(wrong):
+def test_repeated_and_nan_effects_are_refused(wrong):
     with raises_with(ValueError, "dataset='a'"):
         outcome_of(wrong, margin=0)
 
 
 def simulated(rng, datasets, subjects, seeds, effect, shared):
-    """Draw effects of standard deviation 1 over seeds; subjects of a dataset share a part of their noise."""
+    """Draw effects of standard deviation 1 over seeds. Subjects of a dataset share part of their noise."""
     common = rng.normal(0, 1, (datasets, 1, seeds))
     own = rng.normal(0, 1, (datasets, subjects, seeds))
     noise = math.sqrt(shared) * common + math.sqrt(1 - shared) * own
@@ -318,7 +318,7 @@ def simulated(rng, datasets, subjects, seeds, effect, shared):
 
 @pytest.mark.parametrize("shared", [0.0, 1.0])
 @pytest.mark.parametrize(("datasets", "subjects", "seeds"), [(1, 1, 5), (1, 4, 2), (2, 2, 3), (3, 1, 1), (6, 2, 5)])
-def test_noise_alone_makes_no_statement_hold_in_more_than_1_of_20(datasets, subjects, seeds, shared):
+def test_noise_makes_a_statement_hold_in_at_most_1_of_20_runs(datasets, subjects, seeds, shared):
     rng = np.random.default_rng([datasets, subjects, seeds])
     words = [outcome_of(simulated(rng, datasets, subjects, seeds, 0.0, shared), 0).word for _ in range(1000)]
     assert words.count("holds") <= 50
@@ -326,9 +326,9 @@ def test_noise_alone_makes_no_statement_hold_in_more_than_1_of_20(datasets, subj
 
 
 def reproduced(rng, effect, every=False, runs=400):
-    """Verdicts on simulated reproductions: five datasets, two subjects that share half of their noise, five seeds.
+    """Return verdicts on simulated reproductions of five datasets with two subjects and five seeds.
 
-    The true effect differs from dataset to dataset by half of the deviation over seeds.
+    The subjects share half of their noise. The true effect varies over datasets by half of the variation over seeds.
     """
     words = []
     for _ in range(runs):
@@ -348,17 +348,17 @@ def reproduced(rng, effect, every=False, runs=400):
         (-1.0, "does not hold", 0.6, "holds", 0.01),
     ],
 )
-def test_faithful_and_unfaithful_reproductions(effect, said, least, denied, most):
+def test_verdicts_separate_faithful_and_unfaithful_reproductions(effect, said, least, denied, most):
     words = reproduced(np.random.default_rng(0), effect)
     assert words[said] >= least
     assert words[denied] <= most
 
 
-def test_faithful_and_unfaithful_reproductions_of_a_universal_statement():
+def test_verdicts_separate_reproductions_of_a_universal_statement():
     faithful, unfaithful = (reproduced(np.random.default_rng(0), effect, every=True) for effect in (2.0, -2.0))
     assert faithful["holds"] >= 0.95
     assert unfaithful["does not hold"] == 1
-    # One dataset of three where it is not so refutes it.
+    # One dataset of three that disagrees refutes it.
     rng, words = np.random.default_rng(1), []
     for _ in range(200):
         drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)
@@ -368,13 +368,13 @@ def test_faithful_and_unfaithful_reproductions_of_a_universal_statement():
 
 
 @pytest.mark.parametrize("shared", [0.0, 1.0])
-def test_noise_refutes_a_universal_statement_in_1_of_40_runs_for_each_unit_and_for_the_mean(shared):
+def test_noise_refutes_universal_statement_in_1_of_40_runs_per_case_and_mean(shared):
     rng = np.random.default_rng(7)
     words = [outcome_of(simulated(rng, 4, 1, 5, 0.0, shared), 0, every=True).word for _ in range(1000)]
     assert words.count("does not hold") <= 1000 * (4 + 1) / 40
 
 
-def test_a_record_of_several_trials_decides_with_one_seed():
+def test_record_of_several_trials_decides_with_one_seed():
     error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
     (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).cases
     assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
@@ -384,4 +384,4 @@ def test_a_record_of_several_trials_decides_with_one_seed():
     (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, Scale("ratio")).cases
     assert ratio.effect.upper == pytest.approx(4)
     several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
-    assert outcome_of(several, 0).word == "cannot be told"  # not by the errors
+    assert outcome_of(several, 0).word == "cannot be told"  # errors do not decide

@@ -1,4 +1,4 @@
-"""Tables and figures by name: a paper's own before the common one."""
+"""Test how tables and figures are found by name."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from xmlc.suite.papers import every_table, figure_of, modules_of, rooms, table_o
 from xmlc.suite.results.titles import model_title, name_models
 
 
-def test_a_papers_own_comes_first_and_others_have_the_common_one():
+def test_table_of_the_paper_precedes_the_common_table():
     own, common = table_of("table1", "gfm2011"), table_of("table1", "plt2016")
     assert own is table_of("1", "gfm2011")
     assert own is not common
@@ -21,23 +21,23 @@ def test_a_papers_own_comes_first_and_others_have_the_common_one():
     assert figure_of("2", "oplt2021") is not figure_of("2", "ldsm2020")
 
 
-def test_an_unknown_name_is_refused_with_those_that_this_paper_has():
+def test_unknown_name_is_refused_with_names_of_the_paper():
     with raises_with(XmlcError, "table9", "gfm2011", "table4"):
         table_of("9", "gfm2011")
     with raises_with(XmlcError, "table7", "plt2016"):
-        table_of("table7", "plt2016")  # which ldsm2020 has
+        table_of("table7", "plt2016")  # ldsm2020 has it
     with raises_with(XmlcError, "figure7", "figure1"):
         figure_of("figure7", "plt2016")
 
 
-def test_declarations_have_the_names_under_which_they_are_found():
+def test_declarations_have_the_names_of_their_keys():
     for paper, table in every_table():
         assert table_of(table.name, paper) is table
     assert {"plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021", "common"} <= set(rooms())
 
 
-def test_a_paper_depends_on_its_own_room_and_the_common_one():
-    names = [f"xmlc.suite.papers.{room}" for room in rooms()]  # their models' names in print
+def test_paper_depends_on_its_package_and_the_common_package():
+    names = [f"xmlc.suite.papers.{room}" for room in rooms()]  # the printed names of their models
     assert modules_of("ldsm2020", "table") == [
         "xmlc.suite.papers.ldsm2020.tables",
         "xmlc.suite.papers.common.tables",
@@ -46,7 +46,7 @@ def test_a_paper_depends_on_its_own_room_and_the_common_one():
     assert modules_of("demo", "figure") == ["xmlc.suite.papers.common.figures", *names]
 
 
-def test_each_room_names_its_models_and_no_two_disagree():
+def test_each_package_names_its_models_without_contradiction():
     assert model_title("swnn-searched") == "SWNN"
     assert model_title("oplt-b-3-passes") == "OPLT-B, 3 passes"
     assert model_title("mine") == "mine"
@@ -54,7 +54,7 @@ def test_each_room_names_its_models_and_no_two_disagree():
         name_models({"plt": "tree"})
 
 
-def test_every_model_of_a_suite_has_a_name_in_print():
+def test_every_model_of_a_suite_has_a_printed_name():
     suites = read_suites(ROOT / "config")
     nameless = {
         (name, model)
@@ -62,10 +62,10 @@ def test_every_model_of_a_suite_has_a_name_in_print():
         for model in suite.all_models
         if suite.titles.get(model, model_title(model)) == model
     }
-    assert nameless == {("demo", "oracle")}  # called so in print, too
+    assert nameless == {("demo", "oracle")}  # the printed name is the same
 
 
-def test_asking_what_tables_and_figures_need_loads_neither_kernels_nor_the_plotting_library():
+def test_listing_needs_of_tables_imports_no_kernels_or_matplotlib():
     code = (
         "import sys; from xmlc.suite.papers import every_table, figure_of; figure_of('1', 'plt2016'); every_table();"
         "assert not {'numba', 'matplotlib'} & set(sys.modules)"

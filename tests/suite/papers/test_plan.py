@@ -1,4 +1,4 @@
-"""What each target of the workflow asks for."""
+"""Test the files that each target of the workflow requests."""
 
 import pytest
 from facts import raises_with
@@ -19,14 +19,14 @@ def configured():
     return Project.read({"datasets": ["yeast", "bibtex"], "papers": ["plt2016"]}, ROOT / "config")
 
 
-def test_no_target_asks_for_a_file_within_a_folder_that_is_one_output(configured):
-    """Snakemake takes such a file, where it is there, for a source that nothing makes."""
+def test_no_target_requests_a_file_inside_an_output_folder(configured):
+    """Snakemake would treat an existing file of such a folder as a source."""
     found = [file for files in targets(configured).values() for file in files()]
     assert len(found) > 100
     assert {file for file in found if paths.output_of(file) != file} == set()
 
 
-def test_a_dataset_asks_for_the_outputs_that_all_tables_and_figures_have_of_it(configured):
+def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configured):
     for dataset in ("yeast", "bibtex"):
         wanted = set()
         for paper, one in configured.suites.items():
@@ -39,7 +39,7 @@ def test_a_dataset_asks_for_the_outputs_that_all_tables_and_figures_have_of_it(c
         assert f"results/{dataset}/plt/seed0/80/evaluation" in found
 
 
-def test_tables_name_what_they_leave_out_whatever_was_asked_for(tmp_path, monkeypatch):
+def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t.npz"}}
     (tmp_path / "scores/yeast").mkdir(parents=True)
@@ -54,25 +54,25 @@ def test_tables_name_what_they_leave_out_whatever_was_asked_for(tmp_path, monkey
     assert remarks(project, {"results/yeast/data"}) == []
 
 
-def test_a_dataset_refuses_estimates_of_which_a_file_is_missing(tmp_path, monkeypatch):
+def test_dataset_with_missing_file_of_estimates_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
     known = suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
     project = project_of(tmp_path / "config", a=known)
-    assert outputs_of_dataset(project, "yeast") == []  # nobody has estimates of it
+    assert outputs_of_dataset(project, "yeast") == []  # it has no estimates
     (tmp_path / "scores/yeast").mkdir(parents=True)
     with raises_with(XmlcError, "scores/yeast/t-0.npz"):
         outputs_of_dataset(project, "yeast")
 
 
-def test_models_with_equal_titles_are_told_apart_by_their_names(tmp_path):
+def test_models_with_equal_titles_are_distinguished_by_name(tmp_path):
     titles = {"plt": None, "one": "PLT", "two": "Trees", "three": "Trees", "four": "Forest"}
     models = {name: {"title": title} if title else {} for name, title in titles.items()}
     options = titles_of(project_of(tmp_path, a=suite(models)), "a")
     assert options[1::2] == ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]
 
 
-def test_a_size_that_selects_no_dataset_is_refused(tmp_path):
+def test_size_that_selects_no_dataset_is_refused(tmp_path):
     project = project_of(tmp_path, {"datasets": "large"}, a=suite(datasets=["yeast"]))
     with raises_with(XmlcError, "datasets=large", "a", "yeast"):
         targets(project)["a"]()

@@ -1,4 +1,4 @@
-"""Figures are as wide as a column of a paper, or as two, and what is written is the same each time."""
+"""Test that figures fit one or two columns of a paper, and that their files are reproducible."""
 
 import re
 
@@ -24,7 +24,7 @@ FIGURES += [("ldsm2020", str(number), [*FORESTS, *SWEEPS, *RANKINGS]) for number
 
 
 @pytest.mark.parametrize(("paper", "name", "records"), FIGURES)
-def test_a_figure_fits_a_column_or_two_and_can_be_read_there(tmp_path, paper, name, records):
+def test_figure_fits_one_or_two_columns_and_is_readable(tmp_path, paper, name, records):
     sheet = draw_figure(name, paper, write(tmp_path, records))
     assert sheet.get_figwidth() in (COLUMN, BOTH)
     assert sheet.get_figheight() < 9
@@ -41,14 +41,14 @@ def test_a_figure_fits_a_column_or_two_and_can_be_read_there(tmp_path, paper, na
     [(1, 1, (1, 1), COLUMN), (2, 1, (1, 2), COLUMN), (4, 1, (1, 4), BOTH), (6, 1, (2, 3), BOTH), (5, 1, (2, 3), BOTH),
      (2, 2, (1, 2), COLUMN), (6, 2, (2, 4), BOTH), (3, 3, (1, 3), BOTH), (6, 3, (2, 3), BOTH), (5, 5, (1, 5), BOTH)],
 )  # fmt: skip
-def test_panels_stand_side_by_side_while_they_are_wide_enough(number, together, shape, width):
+def test_panels_share_a_row_while_they_are_wide_enough(number, together, shape, width):
     sheet, grid = panels(number, 1.6, together)
     assert len(grid) == len(sheet.axes) == number
     assert grid[0].get_gridspec().get_geometry() == shape
     assert sheet.get_figwidth() == width
 
 
-def test_the_same_figure_gives_the_same_files_with_their_fonts(tmp_path):
+def test_same_figure_gives_identical_files_with_fonts(tmp_path):
     paths = write(tmp_path / "records", RANKINGS)
     one, two = (write_figure(draw_figure("pareto", "demo", paths), tmp_path / name) for name in ("one", "two"))
     assert [file.name for file in one] == [f"one.{ending}" for ending in FIGURE_FILES]
@@ -61,7 +61,7 @@ def test_the_same_figure_gives_the_same_files_with_their_fonts(tmp_path):
     assert ">omikuji Parabel</text>" in (tmp_path / "one.svg").read_text()
 
 
-def test_labels_on_a_logarithmic_axis_are_apart():
+def test_labels_on_logarithmic_axis_do_not_overlap():
     sizes = [16, 64, 256, 1024, 2048, 4096, 16384, 32768]
     assert apart(sizes) == {16, 256, 4096, 32768}
     assert apart(sizes[:4]) == set(sizes[:4])

@@ -1,4 +1,4 @@
-"""Tables: published values as they are read, and the Markdown, LaTeX and CSV written."""
+"""Test how published values are read, and how tables are written as Markdown, LaTeX and CSV."""
 
 import html
 import math
@@ -23,13 +23,13 @@ from xmlc.suite.results.frame import Number, published_of
 from xmlc.suite.results.made_of import MadeOf
 
 
-def test_values_are_kept_as_printed():
+def test_published_values_keep_their_digits():
     printed = read_printed(MadeOf("table1", "plt2016", (), ROOT / "results/published"))
     keys = table_of("table1", "plt2016").keys
     assert printed["rcv1-2k", "plt-hashed"]["p@3"].value == "72.4"
     assert printed["amazoncat-13k", "fastxml"]["p@3"].value == "77.50"
     assert ("yeast", "plt") not in printed
-    # What is printed of a dataset is that of all its rows.
+    # A value published for a dataset belongs to all its rows.
     assert published_of(printed, keys, ("wiki10-31k", "mine"), "m").value == "30938"
     assert published_of(printed, keys, ("wiki10-31k", "mine"), "p@1") is None
 
@@ -41,7 +41,7 @@ def build(tmp_path):
     )
 
 
-def test_markdown_structure(build):
+def test_markdown_has_title_panels_and_notes(build):
     lines = to_markdown(build("table2", every_method())).splitlines()
     tables = [line for line in lines if line.startswith("|")]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
@@ -54,7 +54,7 @@ def test_markdown_structure(build):
     assert len(tables) == 9
 
 
-def test_latex_has_a_float_of_each_panel_and_is_escaped(build):
+def test_latex_has_an_escaped_float_for_each_panel(build):
     text = to_latex(build("table2", every_method("a_b") + every_method("c&d")))
     for environment in ("table", "tabular"):
         assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") > 0
@@ -83,7 +83,7 @@ def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
         (panel_with(3, 3, text="many words " * 30), ["table*"]),
     ],
 )
-def test_a_panel_takes_one_column_of_an_article_or_both_or_several_floats(build, panel, environments):
+def test_panel_fits_one_column_two_columns_or_several_floats(build, panel, environments):
     table = build("table2", every_method())
     text = panel_to_latex(table, panel, 1)
     assert re.findall(r"begin\{(table\*?)\}", text) == environments
@@ -93,7 +93,7 @@ def test_a_panel_takes_one_column_of_an_article_or_both_or_several_floats(build,
     assert (r"p{" in text) == ("many words" in text)
 
 
-def test_a_selection_of_a_table(build):
+def test_table_can_be_limited_to_selected_parts(build):
     table = build("table2", every_method() + every_method("bibtex") + every_method(model="fastxml"))
     part = select(table, datasets=["yeast"], models=["plt"], methods=["fta", "sto"], columns=["macro_f"])
     assert part.frame.columns.tolist() == ["dataset", "model", "method", "macro_f", "seeds"]
@@ -106,12 +106,12 @@ def test_a_selection_of_a_table(build):
         select(table, methods=["mine"])
 
 
-def test_a_suite_names_its_models(tmp_path):
+def test_model_titles_come_from_the_suite(tmp_path):
     made = MadeOf("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
     assert "| yeast     | Model X |" in to_markdown(build_table(made))
 
 
-def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
+def test_csv_has_all_digits_and_only_measured_values(build, tmp_path):
     score = 0.1 + 0.2 / 3
     table = build("table1", [ranking(p1=score)], "dataset,model,p@1\nyeast,plt,63.4\n")
     files = write_table(table, tmp_path / "out" / "v1.0")
@@ -122,7 +122,7 @@ def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
     assert "63.4" not in to_csv(table)
     assert "63.4" in files[1].read_text()
     assert math.isnan(back["predict_peak_mb"])
-    # The print names the fingerprint of the CSV: below the Markdown, in front of the LaTeX.
+    # The fingerprint of the CSV is below the Markdown and before the LaTeX.
     said = f"Fingerprint of all numbers but costs: {fingerprint(files[0]).word}"
     assert files[1].read_text().splitlines()[-1] == f"- {said}"
     assert files[2].read_text().splitlines()[1] == f"% {said}"
@@ -146,7 +146,7 @@ def test_csv_holds_every_digit_and_only_measured_values(build, tmp_path):
         ("two\n lines", "two lines"),
     ],
 )
-def test_text_is_shown_by_markdown_as_it_is(text, written):
+def test_markdown_shows_text_unchanged(text, written):
     assert escaped(text) == written
     assert html.unescape(written.replace("&#8203;", "")) == " ".join(text.split())
 

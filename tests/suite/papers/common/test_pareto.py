@@ -1,4 +1,4 @@
-"""The Pareto picture: who is on the front, and which model each point is."""
+"""Test the Pareto figure: its front and its points."""
 
 import pytest
 from facts import raises_with
@@ -29,7 +29,7 @@ def points(axes):
     return {line.get_label(): line for line in axes.get_lines() if line.get_label() != "_front"}
 
 
-def test_a_panel_for_each_dataset_and_cost(tmp_path):
+def test_figure_has_a_panel_for_each_dataset_and_cost(tmp_path):
     figure = draw_figure("pareto", "demo", write(tmp_path, records()))
     assert len(figure.axes) == 4
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["yeast", "", "bibtex", ""]
@@ -43,17 +43,17 @@ def test_a_panel_for_each_dataset_and_cost(tmp_path):
     assert titles == [*(model_title(model) for model in MODELS), "Pareto front"]
 
 
-def test_the_front_is_drawn_from_the_cheapest_to_the_best(tmp_path):
+def test_front_is_drawn_from_cheapest_to_best_model(tmp_path):
     training, prediction, *_ = draw_figure("pareto", "demo", write(tmp_path, records())).axes
     (line,) = (line for line in training.get_lines() if line.get_label() == "_front")
     assert line.get_ydata().tolist()[:-1] == pytest.approx([50, 60, 63, 64])
     assert line.get_xdata().tolist()[:-1] == [1, 2, 4, 40]
-    # All predict at the same cost: only the best is not beaten.
+    # All predict at the same cost, so only the best is on the front.
     (line,) = (line for line in prediction.get_lines() if line.get_label() == "_front")
     assert line.get_ydata().tolist() == pytest.approx([64, 64])
 
 
-def test_seeds_are_averaged_and_an_oracle_has_no_place(tmp_path):
+def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
     oracle = ranking(model="oracle")
     oracle["costs"] |= {"train_seconds": None, "predict_ms_per_instance": None}
     given = [ranking(seed=0, p1=0.5, seconds=2.0), ranking(seed=1, p1=0.6, seconds=4.0), oracle]
@@ -66,7 +66,7 @@ def test_seeds_are_averaged_and_an_oracle_has_no_place(tmp_path):
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12))
-def test_the_front_is_what_no_other_beats(places):
+def test_front_has_the_points_that_no_other_dominates(places):
     front = [places[i] for i in pareto_front(*zip(*places))]
     beaten = {
         (cost, quality)

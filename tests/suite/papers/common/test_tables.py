@@ -1,4 +1,4 @@
-"""Tables of every suite: instance-F, and the suite beside its peers."""
+"""Test the tables of every suite: instance-F, and the comparison with baselines."""
 
 import pytest
 import yaml
@@ -15,7 +15,7 @@ def build(tmp_path):
     return lambda records: build_from(tmp_path, "instance-f", "plt2016", records)
 
 
-def test_instance_f_puts_the_best_threshold_before_what_was_inferred(build):
+def test_instance_f_table_shows_thresholds_before_inference(build):
     best = [record for record in every_measure() if record["method"] == "for-instance-f"]
     best[0]["best"]["test"]["instance_f"] = 0.55
     records = [inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best]
@@ -55,7 +55,7 @@ def printed(table, panel=0):
     return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
 
 
-def test_ranking_and_macro_f_stand_in_one_row(build_peers):
+def test_ranking_and_macro_f_share_a_row(build_peers):
     records = [
         ranking(),
         *every_method(),
@@ -71,13 +71,13 @@ def test_ranking_and_macro_f_stand_in_one_row(build_peers):
     assert cells["Train (s)"] == ("90", False)
     assert cells["Threads, train"] == ("2", False)
     assert cells["P@1 (%)"] == ("60.00", False)
-    # The three methods compete for one prize.
+    # Only the best of the three methods is bold.
     assert [cells[f"Macro-F, {method} (%)"] for method in ("FTA", "STO", "OFO")] == [
         ("50.00", False), ("45.00", False), ("52.00", True)
     ]  # fmt: skip
 
 
-def test_a_missing_program_is_a_row_with_the_reason(build_peers):
+def test_missing_program_has_a_row_with_the_reason(build_peers):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
     table = build_peers([*records, ranking("yeast", "napkinxc-plt-liblinear")])
     ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]

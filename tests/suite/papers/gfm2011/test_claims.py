@@ -1,4 +1,4 @@
-"""Claims of gfm2011 on records made by hand: each holds on some and not on others."""
+"""Test the claims of gfm2011 on handmade records. Each claim holds on some and fails on others."""
 
 import pytest
 from claim_cases import decided
@@ -13,7 +13,7 @@ SEEDS = (0, 1, 2)
 
 
 def inferred(model="pcc", name="scene", loss=None, ms=None, **f):
-    """Records of methods by their F in percent; maybe their Hamming loss and milliseconds, by method too."""
+    """Return records of methods from their F in percent, and optionally Hamming loss and milliseconds."""
     records = []
     for seed in SEEDS:
         for method, score in f.items():
@@ -25,7 +25,7 @@ def inferred(model="pcc", name="scene", loss=None, ms=None, **f):
 
 
 def simulated(tmp_path, model, means, error=0.001):
-    """A simulation in which MEUF is so far above GFM under one model, for two sizes of samples."""
+    """Return a simulation with the given lead of MEUF over GFM under one model, for two sample sizes."""
     content = simulation(trials=50)
     content["models"][model]["meuf_minus_gfm"] = {"mean": means, "standard_error": [error, error]}
     file = tmp_path / "simulation.json"
@@ -33,35 +33,35 @@ def simulated(tmp_path, model, means, error=0.001):
     return [SimulationRecord.read(file)]
 
 
-def test_the_worst_of_the_methods_for_f_against_h():
+def test_worst_f_maximizer_is_compared_with_h():
     f = {"h": 60, "gfm": 66, "gfm_t": 67, "meuf_approx": 65, "meuf_cubic": 66}
     assert decided(claims.inference_for_f_pays, inferred(**f)) == (5, "holds")
     assert decided(claims.inference_for_f_pays, inferred(**f | {"gfm_t": 59})) == (-1, "does not hold")
-    # Of BR the paper has no GFM, and MEUF found by another procedure has the sets of MEUF.
+    # The paper has no GFM for BR. MEUF by another procedure has the label sets of MEUF.
     assert decided(claims.inference_for_f_pays, inferred("br", h=60, meuf_cubic=64, gfm=1, meuf=1)) == (4, "holds")
     assert decided(claims.inference_for_f_pays, inferred(h=60))[1] == "no data"
 
 
-def test_a_method_whose_clock_ran_out_is_left_out():
+def test_method_that_ran_out_of_time_is_left_out():
     records = [inference(method=method, f=f, seed=seed) for method, f in (("h", 0.6), ("gfm", 0.7)) for seed in SEEDS]
     records += [inference(method="meuf-cubic", finished=False, seed=seed) for seed in SEEDS]
     assert decided(claims.inference_for_f_pays, [as_record(record) for record in records]) == (10, "holds")
 
 
-def test_the_hamming_loss_of_h_against_the_lowest_of_the_others():
+def test_hamming_loss_of_h_is_compared_with_lowest_of_others():
     f = {"h": 60, "gfm": 66, "meuf_cubic": 66}
     assert decided(claims.h_has_the_least_hamming_loss, inferred(loss={"h": 8, "gfm": 9}, **f)) == (1, "holds")
     lower = inferred(loss={"h": 8, "gfm": 9, "meuf_cubic": 7}, **f)
     assert decided(claims.h_has_the_least_hamming_loss, lower) == (-1, "does not hold")
 
 
-def test_the_worst_of_the_methods_for_f_against_the_best():
+def test_worst_f_maximizer_is_compared_with_the_best():
     assert decided(claims.no_clear_winner, inferred(h=1, gfm=66, gfm_t=65.5, meuf_cubic=65)) == (-1, "holds")
     assert decided(claims.no_clear_winner, inferred(gfm=64, gfm_t=65.5, meuf_cubic=65)) == (-1.5, "does not hold")
     assert decided(claims.no_clear_winner, inferred("br", gfm=65, meuf_cubic=65))[1] == "no data"
 
 
-def test_variants_beside_what_they_simplify(tmp_path):
+def test_simplified_variants_are_compared_with_originals(tmp_path):
     def record(shift, error=0.001):
         (made,) = simulated(tmp_path, "independent", [0, 0])
         for model in made.models.values():
@@ -80,7 +80,7 @@ def test_variants_beside_what_they_simplify(tmp_path):
     ]
 
 
-def test_times_beside_the_published_meuf():
+def test_times_are_compared_with_published_meuf():
     f = {"gfm": 66, "meuf_cubic": 65}
     fast = inferred(ms={"gfm": 0.5, "meuf_cubic": 2}, **f)
     slow = inferred(ms={"gfm": 2, "meuf_cubic": 1}, **f)
@@ -95,15 +95,15 @@ def test_times_beside_the_published_meuf():
         (claims.meuf_poor_as_printed, "dependent", -1),
     ],
 )
-def test_simulated_f_of_both_methods(tmp_path, claim, model, sign):
+def test_simulated_f_of_both_methods_is_compared(tmp_path, claim, model, sign):
     assert decided(claim, simulated(tmp_path, model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
     assert decided(claim, simulated(tmp_path, model, [-0.25 * sign, -0.5 * sign])) == (-37.5, "does not hold")
     assert decided(claim, simulated(tmp_path, model, [0.25 * sign] * 2, error=1)) == (25, "cannot be told")
-    if sign < 0:  # less than a point is not poor
+    if sign < 0:  # less than a point is too small
         assert decided(claim, simulated(tmp_path, model, [-0.005] * 2, error=0)) == (0.5, "does not hold")
 
 
-def test_gfm_approaches_meuf_where_the_first_difference_is_larger_than_the_last(tmp_path):
+def test_gfm_approaches_meuf_if_first_difference_exceeds_last(tmp_path):
     claim = claims.gfm_approaches_meuf
     assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0])) == (12.5, "holds")
     assert decided(claim, simulated(tmp_path, "independent", [0.0, 0.125])) == (-12.5, "does not hold")

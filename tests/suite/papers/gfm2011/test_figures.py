@@ -1,4 +1,4 @@
-"""Figure 1 of gfm2011 shows what the record of the simulation says."""
+"""Figure 1 of gfm2011 shows the numbers of the simulation record."""
 
 import json
 
@@ -26,7 +26,7 @@ def lines_of(axes):
     return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
 
 
-def test_panels_show_the_record(tmp_path):
+def test_panels_show_numbers_of_the_record(tmp_path):
     content = record()
     figure = draw_figure("1", "gfm2011", write(tmp_path, content))
     *panels, last = figure.axes

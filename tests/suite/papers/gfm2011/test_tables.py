@@ -1,4 +1,4 @@
-"""Table 1 of gfm2011: label sets inferred from models of the joint distribution."""
+"""Test Table 1 of gfm2011: label sets inferred from models of the joint distribution."""
 
 import pytest
 from built_tables import build_from
@@ -22,11 +22,11 @@ def build(tmp_path):
     return lambda name, records: build_from(tmp_path, name, "gfm2011", records, {"table1": PUBLISHED})
 
 
-def test_names_are_the_same_in_inference_titles_and_configuration():
+def test_method_names_agree_in_inference_titles_and_configuration():
     assert set(INFERENCE_METHODS) == set(METHODS) < set(TITLES)
 
 
-def test_table_1_has_a_panel_for_each_dataset_and_the_papers_values_beside_ours(build):
+def test_table_1_has_a_panel_per_dataset_with_published_values(build):
     records = [inference(method="h", f=0.5), inference(), inference(model="br", method="h", f=0.4, samples=None)]
     table = build("table1", [*records, inference("yeast", f=0.6)])
     assert [panel.title for panel in table.panels] == ["Datasets", "scene", "yeast"]
@@ -44,7 +44,7 @@ def test_table_1_has_a_panel_for_each_dataset_and_the_papers_values_beside_ours(
     assert any(absent(note, "PCC", 200) == [] for note in table.notes)
 
 
-def test_a_dash_and_a_note_where_the_clock_ran_out(build):
+def test_methods_that_ran_out_of_time_have_a_dash_and_a_note(build):
     records = [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)]
     table = build("table1", records)
     cells = [text for text, _ in table.panels[1].cells()[1]]
@@ -54,7 +54,7 @@ def test_a_dash_and_a_note_where_the_clock_ran_out(build):
     assert to_csv(table).count("stopped after 60 s") == 1
 
 
-def test_the_convention_of_macro_f_is_told_for_each_dataset(build):
+def test_note_names_macro_f_convention_of_each_dataset(build):
     other = inference("enron")
     other["metrics"]["macro_f_zero"] = 0.1
     notes = build("table1", [inference(), other]).notes

@@ -1,4 +1,4 @@
-"""Claims of ldsm2020 on records made by hand: each holds on some and not on others."""
+"""Test the claims of ldsm2020 on handmade records. Each claim holds on some and fails on others."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records
 
 
 def ranked(products=None, ms=None, name="bibtex", **p1):
-    """Rankings of models by P@1 in percent; maybe with the cost of each."""
+    """Return rankings of models from P@1 in percent, and optionally their costs."""
     records = []
     for seed in SEEDS:
         for model, score in p1.items():
@@ -30,7 +30,7 @@ def ranked(products=None, ms=None, name="bibtex", **p1):
 
 
 def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
-    """Records of a forest, with P@1 in percent by number of trees: ``t10=60``."""
+    """Return records of a forest from P@1 in percent by number of trees: ``t10=60``."""
     records = []
     for seed in SEEDS:
         record = forest(name, model, seed)
@@ -50,24 +50,24 @@ def read(records):
     return [as_record(record) for record in records]
 
 
-def test_ldsm_beside_each_other_tree():
+def test_ldsm_is_compared_with_every_other_tree():
     claim = claims.as_good_as_other_trees
     outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
     assert [(unit.subject, unit.side) for unit in outcome.cases] == [("fastxml", REVERSED), ("plt", 1)]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "mixed"
-    # In print LdSM is behind FastXML on AmazonCat; the sentence is not about yeast.
+    # The paper reports LdSM behind FastXML on AmazonCat. Its sentence is not about yeast.
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="amazoncat-13k")) == (-OF_P1, "holds")
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "no data"
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")
-    # By nDCG as well as by precision.
+    # nDCG counts as well as precision.
     behind = [replace(r, metrics=r.metrics | dict.fromkeys(claims.NDCG, 0.1)) for r in ranked(ldsm=60)]
     worse = [*behind, *ranked(fastxml=60)]
     assert decided(claim, worse) == (10 - 60 * OF_P1, "does not hold")
     assert decided(claim, ranked(ldsm=60))[1] == "no data"
 
 
-def test_single_trees_of_an_ensemble_and_of_a_search():
+def test_single_trees_of_ensembles_and_searches_are_compared():
     claim = claims.better_single_tree
     first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
     best = ranked(ldsm_single=52, fastxml_single=48)
@@ -80,16 +80,16 @@ def test_single_trees_of_an_ensemble_and_of_a_search():
     assert decided(claim, worse[:3], ranked(ldsm_single=52))[1] == "no data"
 
 
-def test_ensembles_of_as_many_trees():
+def test_ensembles_are_compared_at_equal_numbers_of_trees():
     claim = claims.better_ensemble
     assert decided(claim, read([*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)])) == (2 * OF_P1, "holds")
     assert decided(claim, read([*grown(t50=58), *grown("fastxml", t50=60)])) == (-2 * OF_P1, "does not hold")
     assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "no data"
     yeast = [*grown(t50=62, name="yeast"), *grown("fastxml", t50=60, name="yeast")]
-    assert decided(claim, read(yeast))[1] == "no data"  # no plot of the paper
+    assert decided(claim, read(yeast))[1] == "no data"  # the paper has no plot of it
 
 
-def test_what_the_first_ten_trees_gain_and_what_the_others_do():
+def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
     first, others = claims.first_ten_trees_gain_most, claims.more_trees_gain_little
     some = read(grown(name="delicious", t1=50, t10=60, t20=61, t50=61.5))
     assert decided(first, some) == ((10 - 1.5) * OF_P1, "holds")
@@ -97,41 +97,41 @@ def test_what_the_first_ten_trees_gain_and_what_the_others_do():
     late = read(grown(name="delicious", t1=50, t10=52, t20=61, t50=62))
     assert decided(first, late) == ((2 - 10) * OF_P1, "does not hold")
     assert decided(others, late) == (-10, "does not hold")
-    assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex, from 20 trees
-    wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # from 10 as elsewhere
+    assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex counts from 20 trees
+    wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # counts from 10 trees, as elsewhere
     assert decided(others, read(wide)) == (-10, "does not hold")
     assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "no data"
 
 
-def test_the_depth_beside_that_of_a_balanced_tree():
-    balanced = math.log2(14)  # of the 14 labels of these records; the deepest tree has depth 7
+def test_depth_is_compared_with_balanced_tree():
+    balanced = math.log2(14)  # the records have 14 labels and depth 7
     assert decided(claims.logarithmic_depth, read(grown())) == (7 / balanced - 1, "holds")
     four = read(grown(hyperparameters={"arity": 4}))
     assert decided(claims.logarithmic_depth, four) == (3 - 14 / balanced, "does not hold")
     for name in ("delicious", "delicious-ldsm"):
         assert decided(claims.logarithmic_depth, read(grown(name=name))) == (2 - 7 / balanced, "holds")
-    wide = read(grown(hyperparameters={"arity": 1.4}))  # less deep than a balanced tree
+    wide = read(grown(hyperparameters={"arity": 1.4}))  # shallower than a balanced tree
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
-    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"  # not named
+    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"  # not named by the paper
     without = [record | {"trees": None} for record in grown()]
     assert decided(claims.logarithmic_depth, read(without))[1] == "no data"
 
 
-def test_depths_and_scores_of_a_sweep():
+def test_claims_compare_depths_and_scores_of_a_sweep():
     swept = read(
         [sweep("bibtex", seed=seed) for seed in SEEDS]
-    )  # 16 times the nodes: 4 levels more, and 4 points of P@1
+    )  # 16 times the nodes give 4 more levels and 4 points of P@1
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
     assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "no data"
-    ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # at 32 nodes, whatever T_max: one level for twice as many
+    ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # 32 nodes for any T_max, one level more for twice the nodes
     for record in ended:
         for row in record["rows"][1:]:
             row |= {"nodes": 32, "depth": 4}
     assert decided(claims.depth_grows_with_log_of_nodes, read(ended)) == (2 - 1, "holds")
     for record in ended:
         record["rows"][0] |= {"nodes": 32, "depth": 4}
-    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # one forest beside itself
+    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # the same forest twice
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13
@@ -145,7 +145,7 @@ def test_depths_and_scores_of_a_sweep():
 
 
 def objectives(*levels, hyperparameters=None):
-    """Records of a tree with a mean, lowest and highest J of each level after the last pass, 2 nodes below the root."""
+    """Return records of a tree with lowest, mean and highest J of each level after the last pass."""
     parts = [
         {"tree": 0, "level": level, "nodes": min(level, 2)}
         | {"minimum": [0.5, low], "mean": [0.5, mean], "maximum": [0.5, high]}
@@ -159,8 +159,8 @@ def objectives(*levels, hyperparameters=None):
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])
 @pytest.mark.parametrize("lambda_2", [0.5, 1.0, 2.5, 4.5])
-def test_lemma_1_tells_when_one_direction_for_each_label_is_best(arity, lambda_2):
-    """Equation (19): balanced splits, label i going in the n directions from the i-th on."""
+def test_lemma_1_holds_if_one_direction_per_label_is_best(arity, lambda_2):
+    """Equation (19): splits are balanced, and label i goes in n directions, starting with the i-th."""
     values = []
     for n in range(1, arity + 1):
         P_i = np.array([[(j - i) % arity < n for i in range(arity)] for j in range(arity)], dtype=float)
@@ -168,19 +168,19 @@ def test_lemma_1_tells_when_one_direction_for_each_label_is_best(arity, lambda_2
     assert (values[0] < min(values[1:]) - 1e-9) == tables.lemma_1_holds(arity, 2.0, lambda_2)
 
 
-def test_the_root_beside_the_nodes_below():
-    # Of the nodes below 2 have -0.5 and 2 have -1.
+def test_root_is_compared_with_nodes_below():
+    # Two nodes below have -0.5, and 2 have -1.
     below = ((-0.5, -0.5, -0.5), (-1, -1, -1))
     assert decided(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
     assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
     assert decided(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "no data"
 
 
-def test_lemma_3_strictly_inside_its_condition():
+def test_lemma_3_applies_strictly_inside_its_condition():
     claim = claims.bound_of_the_purity
     inside = {"lambda_1": 2, "lambda_2": 1.5}
     assert decided(claim, objectives((-0.75, 0, 0), hyperparameters=inside)) == (0.75, "holds")
     assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside)) == (-0.5, "does not hold")
-    # Outside; where the denominator is 0; where J >= -lambda_1 says as much.
+    # Outside the condition, a denominator of 0, or a bound implied by J >= -lambda_1.
     for lambda_2 in (0.5, 2.5, 1, 2):
         assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[1] == "no data"

@@ -1,4 +1,4 @@
-"""Figures of ldsm2020 show what the records say."""
+"""The figures of ldsm2020 show the numbers of the records."""
 
 import math
 
@@ -17,7 +17,7 @@ def curve(axes, label):
     return line
 
 
-def test_growth_is_averaged_over_seeds_with_a_panel_for_each_dataset(tmp_path):
+def test_growth_is_averaged_over_seeds_with_a_panel_per_dataset(tmp_path):
     records = [forest(p1=0.5), forest(seed=1, p1=0.6), forest("bibtex", p1=0.3), forest(model="fastxml")]
     first, second = draw(tmp_path, "4", *records).axes
     assert (first.get_title(), second.get_title()) == ("yeast", "bibtex")
@@ -29,14 +29,14 @@ def test_growth_is_averaged_over_seeds_with_a_panel_for_each_dataset(tmp_path):
     assert not line.is_dashed()
 
 
-def test_size_stands_over_the_depth_that_it_gives(tmp_path):
+def test_ticks_show_size_above_depth(tmp_path):
     (axes,) = draw(tmp_path, "5", sweep()).axes
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["16\n3", "64\n5", "256\n7"]
     assert curve(axes, "P@1").get_ydata().tolist() == pytest.approx([60, 62, 64])
 
 
-def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
+def test_depth_is_drawn_over_number_of_labels_with_balanced_trees(tmp_path):
     values = {"arity": 4, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
     (axes,) = draw(tmp_path, "2", forest(), forest("bibtex", hyperparameters=values)).axes
     assert axes.get_xscale() == "log"
@@ -51,7 +51,7 @@ def test_depth_against_the_number_of_labels_over_balanced_trees(tmp_path):
     assert [text.get_text() for text in legend.get_texts()] == [f"{f} log_{a} K" for a in (2, 4) for f in (1, 2, 3)]
 
 
-def test_single_trees_beside_ensembles(tmp_path):
+def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
     singles = [ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))]
     left, right = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
     names = [text.get_text() for text in left.get_xticklabels()]
@@ -64,7 +64,7 @@ def test_single_trees_beside_ensembles(tmp_path):
 
 
 @pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])
-def test_objectives_level_by_level(tmp_path, number, trees):
+def test_objectives_are_drawn_level_by_level(tmp_path, number, trees):
     panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean")).axes
     assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree + 1}" for tree in range(trees)]
     line = curve(panels[-1], "2 (2)")

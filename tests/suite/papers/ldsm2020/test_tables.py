@@ -1,4 +1,4 @@
-"""Tables of ldsm2020: ours beside the paper's, what it quotes marked, one place for each printed number."""
+"""Test the tables of ldsm2020: measured next to published numbers, quoted ones marked, each shown once."""
 
 import math
 
@@ -41,7 +41,7 @@ def records():
     return ranking(model="ldsm", p1=0.75, **changes), ranking(model="swnn", p1=0.7), ranking(model="fastxml", p1=0.6)
 
 
-def test_all_methods_ours_first_then_quoted_then_other_datasets(build):
+def test_rows_are_measured_then_quoted_then_other_datasets(build):
     measured, printed = build("7", *records()).panels
     assert measured.title == "yeast"
     assert measured.headings()[:4] == ["Model", "Trees", "P@1 (%)", "P@3 (%)"]
@@ -51,11 +51,11 @@ def test_all_methods_ours_first_then_quoted_then_other_datasets(build):
     at = measured.headings().index("P@1 (paper)")
     assert [row[at] for row in rows] == ["76.50", "–", "–", "70.00", "69.29"]
     assert rows[3][1:4] == ["–", "–", "–"]
-    assert rows[4][at + 2] == "–"  # the paper prints a dash too
+    assert rows[4][at + 2] == "–"  # the paper has a dash, too
     assert [row[:3] for row in texts(printed)] == [["far", "LdSM", "90.64"], ["far", "LEML, quoted", "84.01"]]
 
 
-def test_table_1_has_trees_alone(build):
+def test_table_1_has_only_trees(build):
     table = build("1", *records())
     assert table.frame["model"].tolist() == ["ldsm", "fastxml"]
     assert [row[0] for row in texts(table.panels[0])] == ["LdSM", "FastXML", "GBDT-S, quoted"]
@@ -64,7 +64,7 @@ def test_table_1_has_trees_alone(build):
         build("1", ranking(model="swnn"))
 
 
-def test_the_two_tables_of_times_differ_where_the_paper_does(build):
+def test_two_tables_of_times_differ_as_in_the_paper(build):
     shorter, longer = build("2", *records()), build("5", *records())
     (panel,), (every,) = shorter.panels, longer.panels
     at = panel.headings().index("Predict (ms) (paper)")
@@ -76,7 +76,7 @@ def test_the_two_tables_of_times_differ_where_the_paper_does(build):
     ]  # fmt: skip
 
 
-def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):
+def test_depth_of_deepest_tree_is_shown_with_balanced_depth(build):
     table = build("4", forest(), forest(model="fastxml", trees=None))
     row = table.frame.iloc[0]
     assert row[["depth", "arity", "nodes", "n_trees"]].tolist() == [7, 2, 13, 3]
@@ -89,7 +89,7 @@ def test_depth_is_that_of_the_deepest_tree_beside_a_balanced_one(build):
         build("4", forest(model="fastxml"))
 
 
-def test_settings_against_lemma_1_are_noted(build):
+def test_settings_that_violate_lemma_1_are_noted(build):
     values = {"lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
     keeping, violating = forest(), forest("bibtex", hyperparameters={"arity": 4} | values)
     assert not any("Lemma 1" in line for line in build("4", keeping).notes)

@@ -1,4 +1,4 @@
-"""Claims of oplt2021 on records made by hand: each holds on some and not on others."""
+"""Test the claims of oplt2021 on handmade records. Each claim holds on some and fails on others."""
 
 import math
 
@@ -13,7 +13,7 @@ SEEDS = (0, 1, 2)
 
 
 def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
-    """Rankings with the P@1 of each model in percent, and the processor seconds of training, 10 if none are given."""
+    """Return rankings from P@1 in percent and CPU seconds of training, 10 by default."""
     records = []
     for model, p1 in scores.items():
         for seed in SEEDS:
@@ -25,7 +25,7 @@ def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
 
 
 def decided(claim, *given):
-    """Effect, verdict and number of units of a claim."""
+    """Return effect, verdict and number of cases of a claim."""
     outcome = claim.outcome(*([as_record(record) for record in records] for records in given))
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word, len(outcome.cases)
 
@@ -33,17 +33,17 @@ def decided(claim, *given):
 CAT = {"dataset": "amazoncat-13k", "m": 13_330}
 
 
-def test_a_policy_is_as_good_where_it_is_behind_by_no_more_than_in_the_paper():
+def test_policy_is_as_good_if_it_is_behind_by_at_most_the_published_gap():
     near = {"oplt_b_program_1_pass": 59.6, "oplt_r_program_1_pass": 59.8, "iplt_1_pass": 60}
     assert decided(claims.as_good_as_offline, ranked(**CAT, **near)) == (-0.3, "holds", 2)
     far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)
     assert decided(claims.as_good_as_offline, far) == (-0.9, "does not hold", 2)
-    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "no data"  # the sentence names its datasets
+    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "no data"  # the sentence names other datasets
     ahead = ranked(**CAT, oplt_b_program_1_pass=61, iplt_1_pass=60)
-    assert decided(claims.as_good_as_offline, ahead) == (1, "reversed", 1)  # which it is not in print
+    assert decided(claims.as_good_as_offline, ahead) == (1, "reversed", 1)  # the paper reports it behind
 
 
-def test_a_policy_is_beside_parabel_too_at_the_most_passes():
+def test_policy_is_also_compared_with_parabel_at_most_passes():
     scores = {"oplt_b_program_1_pass": 59.8, "oplt_b_program_3_passes": 59.8, "iplt_1_pass": 60, "iplt_3_passes": 60}
     half = ranked(**CAT, **scores, parabel_single=63)
     outcome = claims.as_good_as_offline.outcome([as_record(record) for record in half])
@@ -52,7 +52,7 @@ def test_a_policy_is_beside_parabel_too_at_the_most_passes():
     assert decided(claims.behind_offline_on_large, large) == (-0.5, "does not hold", 1)
 
 
-def test_trees_by_algorithm_8_have_claims_of_their_own():
+def test_trees_by_algorithm_8_have_separate_claims():
     both = ranked("aloi", 1000, 1.0, oplt_b_3_passes=50, oplt_b_program_3_passes=67, cmt_3_passes=72)
     online = streamed("aloi", oplt_b_1_pass=50, oplt_b_program_1_pass=69, cmt_1_pass=72)
     by_name = {claim.name: claim for claim in claims.CLAIMS}
@@ -66,13 +66,13 @@ def test_models_are_compared_at_equal_passes():
     assert decided(claims.as_good_as_offline, mixed) == (-10, "does not hold", 1)
 
 
-def test_where_all_labels_fit_below_one_node_there_is_nothing_to_compare():
+def test_no_comparison_if_all_labels_fit_below_one_node():
     small = ranked("wiki10-31k", m=100, oplt_b_program_1_pass=60, oplt_b_1_pass=50, oplt_w_1_pass=60, iplt_1_pass=60)
     for claim in (claims.as_good_as_offline, claims.warm_start_helps):
         assert decided(claim, small)[1] == "no data"
 
 
-def test_larger_datasets_are_a_claim_of_their_own():
+def test_larger_datasets_have_a_separate_claim():
     large = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43)
     assert decided(claims.as_good_as_offline, large)[1] == "no data"
     assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
@@ -81,7 +81,7 @@ def test_larger_datasets_are_a_claim_of_their_own():
     assert decided(claims.behind_offline_on_large, ranked(oplt_b_program_1_pass=50, iplt_1_pass=60))[1] == "no data"
 
 
-def test_policies_and_the_warm_start():
+def test_policies_and_warm_start_are_compared():
     up = ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, oplt_w_1_pass=60, iplt_1_pass=61)
     down = ranked(oplt_r_1_pass=60, oplt_b_1_pass=59, oplt_w_1_pass=58, iplt_1_pass=61)
     many = {"dataset": "amazon-670k", "m": 670_091}
@@ -92,14 +92,14 @@ def test_policies_and_the_warm_start():
     )
     worse = ranked(**many, oplt_r_program_1_pass=60, oplt_b_program_1_pass=59)
     assert decided(claims.greedy_over_random, worse) == (-1, "does not hold", 1)
-    assert decided(claims.greedy_over_random, up)[1] == "no data"  # no larger dataset
+    assert decided(claims.greedy_over_random, up)[1] == "no data"  # no larger dataset here
     assert decided(claims.warm_start_helps, up) == (1, "holds", 1)
     assert decided(claims.warm_start_helps, down) == (-1, "does not hold", 1)
-    assert decided(claims.warm_start_as_good_as_offline, up) == (-1, "holds", 1)  # of 1.57 that are allowed
+    assert decided(claims.warm_start_as_good_as_offline, up) == (-1, "holds", 1)  # up to 1.57 are allowed
     assert decided(claims.warm_start_as_good_as_offline, down) == (-3, "does not hold", 1)
 
 
-def test_processor_seconds_of_training():
+def test_cpu_seconds_of_training_are_compared():
     slow, fast = ({"oplt_b_program_1_pass": seconds, "iplt_1_pass": 20.0} for seconds in (60.0, 5.0))
     scores = {"oplt_b_program_1_pass": 60, "iplt_1_pass": 60}
     assert decided(claims.trains_slower_than_offline, ranked(seconds=slow, **scores)) == (3, "holds", 1)
@@ -108,7 +108,7 @@ def test_processor_seconds_of_training():
     assert decided(claims.trains_slower_than_offline, unknown)[1] == "no data"
 
 
-def test_the_memory_tree_on_texts_with_few_examples():
+def test_memory_tree_is_compared_on_few_shot_texts():
     texts = ranked("wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=3)
     assert decided(claims.dominates_memory_tree, texts, []) == (22.5, "holds", 2)
     worse = ranked("wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=30)
@@ -118,7 +118,7 @@ def test_the_memory_tree_on_texts_with_few_examples():
 
 
 def streamed(name, **accuracies):
-    """Records of streams with the accuracy of each model in percent."""
+    """Return records of streams from the accuracy of each model in percent."""
     records = []
     for model, accuracy in accuracies.items():
         for seed in SEEDS:
@@ -129,29 +129,29 @@ def streamed(name, **accuracies):
 
 
 @pytest.mark.parametrize(("rival", "word"), [(10, "holds"), (90, "does not hold")])
-def test_the_memory_tree_on_a_stream(rival, word):
+def test_memory_tree_is_compared_on_a_stream(rival, word):
     records = streamed("wikipara-5", oplt_b_program_1_pass=50, cmt_1_pass=rival)
     assert decided(claims.dominates_memory_tree, [], records) == (50 - rival, word, 1)
     assert decided(claims.similar_to_memory_tree, [], records)[1] == "no data"
 
 
-def test_the_memory_tree_on_aloi():
+def test_memory_tree_is_compared_on_aloi():
     near = (
         ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=67, cmt_3_passes=72),
         streamed("aloi", oplt_r_program_1_pass=58, cmt_1_pass=55),
     )
     assert decided(claims.similar_to_memory_tree, *near) == (-1, "holds", 2)
     outcome = claims.similar_to_memory_tree.outcome(*([as_record(record) for record in some] for some in near))
-    assert [unit.printed for unit in outcome.cases] == [-4.72, pytest.approx(math.nan, nan_ok=True)]  # none online
+    assert [unit.printed for unit in outcome.cases] == [-4.72, pytest.approx(math.nan, nan_ok=True)]  # no online record
     ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)
     assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "reversed", 1)
     far = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=90, cmt_1_pass=52), near[1]
-    assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # apart, whichever is ahead
+    assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # the distance counts, not its sign
     assert decided(claims.dominates_memory_tree, *near)[1] == "no data"
 
 
 def swept(program, printed, m=26_296, largest=100):
-    """Sweeps over the scores of best-greedy, of each the depth and the P@1 in percent."""
+    """Return sweeps over the scores of best-greedy from depths and P@1 in percent."""
     records = []
     for seed in SEEDS:
         settings = {"arity": 2, "max_leaf": largest}
@@ -167,7 +167,7 @@ def swept(program, printed, m=26_296, largest=100):
     return records
 
 
-def test_precision_of_the_less_deep_tree():
+def test_precision_of_shallower_tree_is_compared():
     assert decided(claims.balance_helps, swept((10, 45), (40, 41))) == (4, "holds", 1)
     assert decided(claims.balance_helps, swept((10, 45), (40, 46))) == (-1, "does not hold", 1)
-    assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "no data"  # neither is deeper
+    assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "no data"  # equal depths

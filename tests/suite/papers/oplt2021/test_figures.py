@@ -1,4 +1,4 @@
-"""Figure 2 of oplt2021."""
+"""Test Figure 2 of oplt2021."""
 
 import math
 
@@ -27,7 +27,7 @@ def lines(axes):
     return [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.get_lines()]
 
 
-def test_entropy_reduction_is_that_of_the_mean_accuracy(tmp_path):
+def test_entropy_reduction_is_computed_from_mean_accuracy(tmp_path):
     records = [
         progressive(accuracies=(0.0, 0.25, 0.5)),
         progressive(seed=1, accuracies=(0.0, 0.75, 0.5)),
@@ -38,13 +38,13 @@ def test_entropy_reduction_is_that_of_the_mean_accuracy(tmp_path):
     shown = [axes for axes in figure.axes if axes.axison]
     assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
     (x, y), (_, single) = lines(shown[0])
-    assert x == [10, 100]  # the first few instances make a curve jump
+    assert x == [10, 100]  # the first few instances make curves jump
     assert y == [2, 2]
     assert single == [1, 2]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["OPLT-B", "CMT"]
 
 
-def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
+def test_memory_tree_is_drawn_with_trees_of_both_growth_rules(tmp_path):
     models = [f"{name}-1-pass" for name in ("oplt-r", "oplt-b", "oplt-r-program", "oplt-b-program", "cmt")]
     figure = draw_figure("2", "oplt2021", write(tmp_path, [progressive(model=model) for model in models]))
     (axes,) = [axes for axes in figure.axes if axes.axison]
@@ -56,7 +56,7 @@ def test_the_memory_tree_stands_beside_trees_of_both_rules_of_growth(tmp_path):
         assert drawn[name] == drawn[f"{name}, program's tree"]
 
 
-def test_seeds_with_other_checkpoints_are_refused(tmp_path):
+def test_seeds_with_different_checkpoints_are_refused(tmp_path):
     records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
     with raises_with(XmlcError, "oplt-b-1-pass", "aloi"):
         draw_figure("2", "oplt2021", write(tmp_path, records))

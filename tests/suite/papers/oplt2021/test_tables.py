@@ -1,4 +1,4 @@
-"""Tables of oplt2021: the better of 1 and 3 passes, the paper's values beside, made sets told apart."""
+"""Test the tables of oplt2021: the better of 1 and 3 passes, published values, synthetic datasets."""
 
 import pytest
 from built_tables import build_from, texts
@@ -35,7 +35,7 @@ def five(model, p1, **more):
     return [run(model, p1 + 0.01 * (seed - 2), seed, **more) for seed in range(5)]
 
 
-def test_the_better_number_of_passes_by_means_over_seeds(build):
+def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
     table = build(
         "2",
         *five("oplt-b-1-pass", 0.70, cpu=60),
@@ -64,12 +64,12 @@ def test_the_better_number_of_passes_by_means_over_seeds(build):
     assert any("2 threads" in note for note in table.notes)
 
 
-def test_equal_scores_take_fewer_passes(build):
+def test_fewer_passes_are_chosen_for_equal_scores(build):
     table = build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7))
     assert table.frame["passes"].tolist() == [1]
 
 
-def test_accuracy_is_that_of_the_first_label_and_made_sets_are_named(build):
+def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
     table = build(
         "3",
         run("oplt-b-1-pass", 0.6, name="aloi", labels=1),

@@ -1,4 +1,4 @@
-"""Claims of plt2016 on records made by hand: each holds on some and not on others."""
+"""Test the claims of plt2016 on handmade records. Each claim holds on some and fails on others."""
 
 import pytest
 from built_tables import build_from
@@ -9,12 +9,12 @@ from report_cases import ranking, thresholds
 from xmlc.suite.papers.plt2016 import claims
 
 SEEDS = (0, 1, 2)
-LARGE = "wiki10-31k"  # of the paper's datasets
+LARGE = "wiki10-31k"  # datasets of the paper
 OTHERWISE = ("macro_f_zero", "macro_f_present")
 
 
 def tuned(model="plt", validation=None, inner_products=None, ms=0.25, name_="bibtex", **test):
-    """Records of methods, with the macro-F of each on the test set and on the validation set, in percent."""
+    """Return records of methods from macro-F in percent on test and validation set."""
     records = []
     for seed in SEEDS:
         for name, score in test.items():
@@ -40,22 +40,22 @@ def ranked(plt, fastxml, seconds=(90.0, 90.0), labels=4.0, name="bibtex"):
     return records
 
 
-def test_a_par_allows_what_the_paper_allows():
+def test_on_par_allows_the_published_difference():
     assert decided(claims.precision_on_par, ranked(60, 63)) == (-3, "holds")
     assert decided(claims.precision_on_par, ranked(60, 64)) == (-4, "does not hold")
-    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "no data"  # PLT alone
+    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "no data"  # only PLT
 
 
-def test_plt_is_ahead_on_half_of_the_datasets():
+def test_plt_has_to_be_ahead_on_half_of_the_datasets():
     names = ("rcv1-2k", "wiki10-31k", "amazon-670k")
     first, second, third = (ranked(plt, 121 - plt, name=name) for plt, name in zip((61, 60, 60), names, strict=True))
     assert decided(claims.better_on_half, first + second) == (0, "holds")
     assert decided(claims.better_on_half, first + second + third) == (1 / 3 - 1 / 2, "does not hold")
     assert decided(claims.better_on_half, first[:3])[1] == "no data"
-    assert decided(claims.better_on_half, ranked(61, 60))[1] == "no data"  # none of the paper's
+    assert decided(claims.better_on_half, ranked(61, 60))[1] == "no data"  # not a dataset of the paper
 
 
-def test_exact_weights_stand_in_where_no_hashed_ones_were_run():
+def test_exact_weights_are_used_if_hashed_ones_are_missing():
     hashed = [record | {"model": "plt-hashed"} for record in ranked(62, 63)[:3]]
     records = [as_record(record) for record in ranked(60, 63) + hashed + ranked(61, 63, name="yeast")]
     units = claims.precision_on_par.outcome(records).cases
@@ -65,37 +65,37 @@ def test_exact_weights_stand_in_where_no_hashed_ones_were_run():
     assert [unit.subject for unit in claims.ofo_most_promising.outcome(tuned_).cases] == ["plt-hashed"]
 
 
-def test_training_times_are_compared_where_labels_are_few():
+def test_training_times_are_compared_for_few_labels_per_instance():
     assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0))) == (2.5, "holds")
     assert decided(claims.trains_faster, ranked(60, 60, (10.0, 2.5))) == (0.25, "does not hold")
     assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0), labels=6.0))[1] == "no data"
 
 
-def test_sto_is_compared_with_the_better_of_the_others_on_the_validation_set():
+def test_sto_is_compared_with_better_of_others_on_validation_set():
     test = {"fta": 40, "sto": 30, "ofo": 41}
     best = {"fta": 42, "sto": 50, "ofo": 43}
     assert decided(claims.sto_best_on_validation, tuned(validation=best, **test)) == (7, "holds")
     assert decided(claims.sto_best_on_validation, tuned(**test)) == (-11, "does not hold")
-    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "no data"  # no model of the paper
+    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "no data"  # not a model of the paper
     assert decided(claims.sto_best_on_validation, tuned(fta=40, sto=50))[1] == "no data"
 
 
-def test_what_sto_loses_is_compared_with_what_the_others_lose():
+def test_loss_of_sto_is_compared_with_loss_of_others():
     test = {"fta": 40, "sto": 30, "ofo": 41}
     far, near = {"fta": 42, "sto": 50, "ofo": 44}, {"fta": 42, "sto": 31, "ofo": 44}
     assert decided(claims.sto_loses_most_on_test, tuned(validation=far, **test)) == (17, "holds")
     assert decided(claims.sto_loses_most_on_test, tuned(validation=near, **test)) == (-2, "does not hold")
 
 
-def test_sto_has_the_greatest_c_of_its_grid():
+def test_sto_claim_needs_largest_c_of_its_grid():
     records = tuned(validation={"fta": 42, "sto": 50, "ofo": 43}, fta=40, sto=30, ofo=41)
     for record in records:
         if record["method"] == "sto":
-            record["grid"][-1]["validation"] = {"macro_f": 0.4}  # its best is with a smaller c
+            record["grid"][-1]["validation"] = {"macro_f": 0.4}  # its best c is smaller
     assert decided(claims.sto_best_on_validation, records) == (-3, "does not hold")
 
 
-def test_claims_on_sto_stand_under_three_conventions():
+def test_claims_on_sto_are_tested_under_three_conventions():
     test, best = {"fta": 40, "sto": 30, "ofo": 41}, {"fta": 42, "sto": 50, "ofo": 44}
     records = tuned(validation=best, **test)
     for record in records:
@@ -108,29 +108,29 @@ def test_claims_on_sto_stand_under_three_conventions():
     assert decided(by_name["sto-loses-most-on-test-zero"], records) == (-6.5, "does not hold")
     assert decided(by_name["sto-loses-most-on-test-present"], records) == (8.5, "holds")
     assert by_name["sto-outperformed-zero"].said.stated == "ours"
-    for record in records:  # as of earlier versions
+    for record in records:  # as earlier versions wrote it
         record["best"]["validation"] = {"macro_f": 0.4}
     assert decided(by_name["sto-outperformed-zero"], records)[1] == "no data"
 
 
-def test_fta_and_ofo_on_both_sets():
+def test_fta_and_ofo_are_compared_on_both_sets():
     test = {"fta": 40, "ofo": 41}
     assert decided(claims.fta_and_ofo_lose_nothing, tuned(validation={"fta": 40.5, "ofo": 40.5}, **test)) == (
         -0.5,
         "holds",
     )
-    far = tuned(validation={"fta": 38, "ofo": 40.5}, **test)  # which gains
+    far = tuned(validation={"fta": 38, "ofo": 40.5}, **test)  # it gains
     assert decided(claims.fta_and_ofo_lose_nothing, far) == (-2, "does not hold")
 
 
-def test_ofo_with_both_tuned_beside_the_better_of_fta_and_sto():
+def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
     up, down = {"ofo_ab": 41, "fta": 40, "sto": 30}, {"ofo_ab": 39, "fta": 30, "sto": 40}
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **up)) == (1, "holds")
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (-1, "does not hold")
     assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "no data"
 
 
-def test_the_rival_of_sto_is_chosen_on_the_validation_set():
+def test_rival_of_sto_is_chosen_on_validation_set():
     test = {"fta": 40, "sto": 38, "ofo": 35}
     chosen = {"fta": 45, "sto": 50, "ofo": 43}
     assert decided(claims.sto_outperformed, tuned(validation=chosen, **test)) == (2, "holds")
@@ -145,14 +145,14 @@ def test_the_rival_of_sto_is_chosen_on_the_validation_set():
         (claims.one_threshold_more_stable, "fta", "fta_labelwise"),
     ],
 )
-def test_two_methods_on_the_test_set(claim, better, worse):
+def test_two_methods_are_compared_on_test_set(claim, better, worse):
     assert decided(claim, tuned(**{better: 31, worse: 30})) == (1, "holds")
     assert decided(claim, tuned(**{better: 30, worse: 31})) == (-1, "does not hold")
     assert decided(claim, tuned(**{better: 30, worse: 30})) == (0, "cannot be told")
 
 
 @pytest.mark.parametrize("cheapest", ["sto", "ofo", "fastxml"])
-def test_plt_with_fta_is_compared_with_the_cheapest_of_all_others(cheapest):
+def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
     counts = {"fta": 350.0, "sto": 1400.0, "ofo": 1400.0, "fastxml": 1400.0} | {cheapest: 700.0}
     scores = dict.fromkeys(("fta", "sto", "ofo"), 30)
 
@@ -170,11 +170,11 @@ def test_plt_with_fta_is_compared_with_the_cheapest_of_all_others(cheapest):
         assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
         assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
         assert decided(claim, all_of(350.0)[:3])[1] == "no data"  # without the forest
-        for name in ("bibtex", "rcv1-2k"):  # not of the paper, and its exception
+        for name in ("bibtex", "rcv1-2k"):  # a dataset outside the paper, and the exception of the paper
             assert decided(claim, all_of(350.0, name))[1] == "no data"
 
 
-def test_inner_products_of_sto_and_of_the_dearer_of_the_others():
+def test_inner_products_of_sto_are_compared_with_costlier_of_others():
     test = {"fta": 40, "sto": 30, "ofo": 41, "name_": LARGE}
     low, high = ({"fta": 50, "sto": n, "ofo": 200} for n in (100, 800))
     assert decided(claims.sto_costs_most, tuned(inner_products=high, **test)) == (4, "holds")
@@ -182,7 +182,7 @@ def test_inner_products_of_sto_and_of_the_dearer_of_the_others():
     assert decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1] == "no data"
 
 
-def test_the_table_of_claims(tmp_path):
+def test_table_of_claims_shows_verdicts(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
     table = build_from(tmp_path, "claims", "plt2016", records)
     rows = table.frame.set_index("claim")

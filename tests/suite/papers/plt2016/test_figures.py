@@ -1,4 +1,4 @@
-"""Figure 1 shows what the records say."""
+"""Figure 1 of plt2016 shows the numbers of the records."""
 
 import pytest
 from facts import raises_with
@@ -14,7 +14,7 @@ def lines_of(axes):
     return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
 
 
-def test_lines_and_styles(tmp_path):
+def test_lines_have_values_and_styles_of_their_methods(tmp_path):
     figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
     (axes,) = figure.axes
     lines = lines_of(axes)
@@ -31,7 +31,7 @@ def test_lines_and_styles(tmp_path):
         assert validation.get_ydata().max() == pytest.approx(score + 10)
 
 
-def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
+def test_seeds_are_averaged_and_chosen_values_are_marked(tmp_path):
     records = [thresholds(seed=0, f=0.4, chosen=2), thresholds(seed=1, f=0.5, chosen=100)]
     (axes,) = draw_figure("1", "demo", write(tmp_path, records)).axes
     assert lines_of(axes)["FTA, test"].get_ydata().tolist() == pytest.approx([44.5, 44, 44.5])
@@ -39,7 +39,7 @@ def test_seeds_are_averaged_and_each_choice_is_marked(tmp_path):
     assert marks == [0.5, 0.01]
 
 
-def test_a_panel_for_each_model_and_dataset(tmp_path):
+def test_figure_has_a_panel_for_each_model_and_dataset(tmp_path):
     records = every_method("yeast") + every_method("scene") + every_method("scene", "oracle")
     figure = draw_figure("1", "demo", write(tmp_path, records))
     assert [axes.get_title() for axes in figure.axes] == ["yeast", "scene", "yeast", "scene"]
@@ -48,7 +48,7 @@ def test_a_panel_for_each_model_and_dataset(tmp_path):
     assert [text.get_text() for text in figure.axes[2].texts] == ["no record"]
 
 
-def test_the_longer_list_stands_side_by_side_and_goes_on_in_a_further_row(tmp_path):
+def test_longer_list_is_horizontal_and_wraps_into_rows(tmp_path):
     models = ["plt", "fastxml", "swnn", "oracle", "parabel", "br", "ldsm"]
     records = [record for name in ("yeast", "scene") for model in models for record in every_method(name, model)]
     axes = draw_figure("1", "demo", write(tmp_path, records)).axes
@@ -61,7 +61,7 @@ def test_the_longer_list_stands_side_by_side_and_goes_on_in_a_further_row(tmp_pa
     assert not axes[0].get_shared_y_axes().joined(axes[0], axes[8])
 
 
-def test_records_that_make_no_figure(tmp_path):
+def test_unsuitable_records_are_refused(tmp_path):
     paths = write(tmp_path, [thresholds(method="ofo-ab")])
     with raises_with(XmlcError, "thresholds"):
         draw_figure("1", "demo", paths)

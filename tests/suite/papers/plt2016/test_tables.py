@@ -1,4 +1,4 @@
-"""Tables of plt2016: from records made by hand to rows, panels, bold, published values beside ours."""
+"""Test the tables of plt2016 on handmade records: rows, panels, bold and published values."""
 
 import pytest
 from built_tables import build_from, texts
@@ -19,7 +19,7 @@ def build(tmp_path):
 
 
 def cells(panel):
-    """Printed cells of a panel by row key and heading; a bold one in asterisks."""
+    """Return the cells of a panel by row key and heading. Bold cells have asterisks."""
     found = {}
     for line in panel.cells():
         key = tuple(text for text, _ in line[: len(panel.names)])
@@ -28,7 +28,7 @@ def cells(panel):
     return found
 
 
-def test_table_1(build):
+def test_table_1_shows_measured_and_published_numbers(build):
     published = "dataset,model,m,p@1,train_minutes\nyeast,plt,14,63.4,64\n"
     table = build("table1", [ranking(), ranking(model="fastxml", p1=0.6, seconds=30.0)], published)
     assert table.frame[["dataset", "model"]].to_numpy().tolist() == [["yeast", "plt"], ["yeast", "fastxml"]]
@@ -49,7 +49,7 @@ def test_table_1(build):
     assert "P@3 (paper)" not in scores.headings()
 
 
-def test_tables_name_the_search_of_a_ranking_and_what_a_beam_proves(build):
+def test_note_names_search_and_share_certified_by_beam(build):
     by_beam = {"model": "plt-hinge", "hyperparameters": {"search": "beam", "beam": 10}}
     exact = ranking(hyperparameters={"search": "certified", "beam": 10}, certified=0.9)
     beams = [ranking(name, **by_beam, certified=share) for name, share in (("yeast", 1.0), ("scene", 0.632))]
@@ -58,8 +58,8 @@ def test_tables_name_the_search_of_a_ranking_and_what_a_beam_proves(build):
     assert not any("Search" in line for line in build("table1", [ranking(model="fastxml")]).notes)
 
 
-def test_table_2_says_where_sto_overfits(build):
-    """Highest on validation and below another on test: the paper's pattern; either alone is not."""
+def test_table_2_marks_overfitting_of_sto(build):
+    """STO overfits if it is highest on validation and below another method on test."""
     records = []
     for name, sto, validation in (("yeast", 0.35, 0.9), ("scene", 0.5, 0.9), ("enron", 0.35, 0.3)):
         records += [thresholds(name, method=method) for method in ("fta", "ofo")]
@@ -67,12 +67,14 @@ def test_table_2_says_where_sto_overfits(build):
         record["best"]["validation"]["macro_f"] = validation
         records.append(record)
     notes = build("table2", records + every_method(model="oracle")).notes
-    overfits, not_seen = (next(note for note in notes if start in note) for start in ("STO overfits", "does not overfit"))
+    overfits, not_seen = (
+        next(note for note in notes if start in note) for start in ("STO overfits", "does not overfit")
+    )
     assert absent(overfits, "yeast", "PLT", 90.0, 35.0, 40.0) == []
     assert [name in not_seen for name in ("yeast", "scene", "enron", "oracle")] == [False, True, True, False]
 
 
-def test_table_2(build):
+def test_table_2_shows_measured_and_published_numbers(build):
     published = "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
     table = build("table2", every_method(), published)
     assert table.frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
@@ -93,13 +95,13 @@ def test_table_2(build):
 
 
 def without_labels():
-    """Records of a method that needs no labels, with models of both portions."""
+    """Return records of a method without labels, with models of both training splits."""
     full = thresholds(method="expected-f", f=0.5) | {"portion": "full", "grid": []}
     full["best"] = full["best"] | {"validation": {}}
     return [thresholds(method="expected-f", f=0.45), full]
 
 
-def test_methods_without_labels_have_rows_of_both_portions_that_say_whose_they_are(build):
+def test_methods_without_labels_have_a_named_row_per_training_split(build):
     table = build("table2", [*every_method(), *without_labels()])
     assert table.frame["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
     assert table.frame["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
@@ -110,7 +112,7 @@ def test_methods_without_labels_have_rows_of_both_portions_that_say_whose_they_a
     assert not any("Expected F" in note for note in build("table2", every_method()).notes)
 
 
-def test_table_4(build):
+def test_table_4_shows_measured_and_published_numbers(build):
     published = (
         "model,dataset,a,b,validation_macro_f,test_macro_f,fta,sto\nplt,yeast,300,20000,22.20,22.00,20.41,21.16\n"
     )
@@ -128,30 +130,30 @@ def test_table_4(build):
     assert printed[("PLT", "yeast"), "OFO, valid. (%)"] == "53.00"
     assert printed[("PLT", "yeast"), "OFO (paper)"] == "22.00"
     assert printed[("PLT", "yeast"), "b (paper)"] == "20000"
-    # The best of a dataset is sought over models, as in the paper.
+    # The best of a dataset is chosen over all models, as in the paper.
     assert printed[("PLT", "scene"), "OFO (%)"] == "43.00"
     assert printed[("FastXML", "scene"), "OFO (%)"] == "*53.00*"
 
 
-def test_the_oracle_wins_no_prize_and_ties_share_it(build):
+def test_oracle_is_never_bold_and_all_tied_best_are(build):
     records = [ranking(p1=0.5), ranking(model="fastxml", p1=0.5), ranking(model="late", p1=0.4)]
     printed = cells(build("table1", [*records, ranking(model="oracle", p1=0.9)]).panels[1])
     marked = {key[0][1] for key, text in printed.items() if key[1] == "P@1 (%)" and text.startswith("*")}
     assert marked == {"PLT", "FastXML"}
 
 
-def test_equal_values_win_nothing(build):
+def test_equal_values_are_not_bold(build):
     printed = cells(build("table1", [ranking(), ranking(model="fastxml")]).panels[1])
     assert not [text for text in printed.values() if text.startswith("*")]
 
 
-def test_what_is_not_published_leaves_no_trace(build):
+def test_table_without_published_values_does_not_mention_paper(build):
     text = to_markdown(build("table2", every_method(), paper="demo"))
     assert "paper" not in text
     assert text.startswith("**Table 2, demo.**")
 
 
-def test_a_study_shows_macro_f_over_the_labels_present_first_and_no_paper_does(build):
+def test_only_studies_show_macro_f_over_present_labels_first(build):
     records = every_method()
     for record in records:
         record["best"]["test"]["macro_f_present"] = 1 - record["best"]["test"]["macro_f"]
@@ -182,7 +184,7 @@ def build_hyperparameters(tmp_path):
     return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
 
 
-def test_ranges_stand_beside_the_paper_s(build_hyperparameters):
+def test_search_ranges_are_shown_with_published_ranges(build_hyperparameters):
     table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
     ranges, _ = table.panels
     assert ranges.headings() == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
@@ -195,12 +197,12 @@ def test_ranges_stand_beside_the_paper_s(build_hyperparameters):
     assert to_latex(table).count(r"\caption") == 2
 
 
-def test_values_say_who_found_them(build_hyperparameters):
+def test_hyperparameters_are_shown_with_their_search(build_hyperparameters):
     searched = {"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}
     records = [
         ranking(hyperparameters=USED, seed=0),
         ranking(hyperparameters=USED, seed=1),
-        ranking("scene", hyperparameters=USED),  # not the value that the suite has for scene
+        ranking("scene", hyperparameters=USED),  # differs from the value in the suite
         ranking("bibtex", hyperparameters=USED, tuning=searched),
     ]
     table = build_hyperparameters(records)
@@ -218,8 +220,8 @@ def test_values_say_who_found_them(build_hyperparameters):
 AUTO = {"stages": [[{"learning_rate": 0.1}, {"learning_rate": 1}], [{"unit_norm": True}]]}
 
 
-def test_a_dataset_that_nobody_tuned_has_the_values_of_its_own_search(build_hyperparameters):
-    """Also of models without ranges, which have no panel where nothing was searched for them."""
+def test_untuned_dataset_shows_values_of_its_search(build_hyperparameters):
+    """Models without ranges have a panel only if a search was run for them."""
     search = {"method": "auto", "budget": 3, "seed": 0, "p@1": 0.8}
     used = {"learning_rate": 0.1, "unit_norm": True}
     models = {
@@ -245,7 +247,7 @@ def build_measures(tmp_path):
     return lambda records: build_from(tmp_path, "measures", "demo", records)
 
 
-def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
+def test_each_measure_has_a_row_with_its_tuned_value_in_brackets(build_measures):
     table = build_measures(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
     assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
     assert table.frame["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
@@ -264,13 +266,13 @@ def test_a_row_for_each_measure_and_its_own_in_brackets(build_measures):
     assert [line[2][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
 
 
-def test_a_method_of_an_earlier_version_has_no_row(build_measures):
+def test_method_of_earlier_version_has_no_row(build_measures):
     records = [record for record in every_measure() if record["method"] == "for-micro-f"]
     table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
     assert table.frame["tuned_for"].tolist() == ["micro_f"]
 
 
-def test_each_model_has_its_panel_and_its_best(build_measures):
+def test_each_model_has_a_panel_with_its_best_in_bold(build_measures):
     table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
     assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
     bold = [sum(is_bold for line in panel.cells() for _, is_bold in line) for panel in table.panels]

@@ -1,4 +1,4 @@
-"""Claims of swnn2018 on records made by hand: each holds on some and not on others."""
+"""Test the claims of swnn2018 on handmade records. Each claim holds on some and fails on others."""
 
 from dataclasses import replace
 
@@ -18,19 +18,19 @@ NARROW = 1e-6  # a paired error
 
 
 def ranked(swnn=60, br=60):
-    """Rankings of SWNN and of one-versus-rest classifiers, by P@1 in percent."""
+    """Return rankings of SWNN and one-versus-rest classifiers from P@1 in percent."""
     scores = {"swnn-searched": swnn, "br": br}
     return [as_record(ranking(model=name, seed=seed, p1=p1 / 100)) for name, p1 in scores.items() for seed in SEEDS]
 
 
 def labelled(records):
-    """The records with more labels than training instances."""
+    """Return the records with more labels than training instances."""
     return [replace(r, dataset=replace(r.dataset, m=r.dataset.n_train + 1)) for r in records]
 
 
 @pytest.fixture
 def searched():
-    """Return what a search found, by (S, alpha, beta): precisions in percent; the best comes first of equal ones."""
+    """Return a search from precisions in percent by (S, alpha, beta). The first of equal ones is the best."""
 
     def make(scores, error=NARROW, name="wiki10-31k") -> list[SearchRecord]:
         trials = [
@@ -48,7 +48,7 @@ def searched():
     return make
 
 
-def test_rankings_beside_one_versus_rest():
+def test_rankings_are_compared_with_one_versus_rest():
     claim, opposite = claims.as_good_as_one_versus_rest, claims.worse_with_many_instances
     near, far = ranked(br=61), ranked(br=62)
     assert decided(claim, labelled(near)) == (-OF_P1, "holds")
@@ -56,7 +56,7 @@ def test_rankings_beside_one_versus_rest():
     assert decided(claim, labelled(ranked()[:3]))[1] == "no data"
     assert decided(opposite, near) == (OF_P1, "does not hold")
     assert decided(opposite, far) == (2 * OF_P1, "holds")
-    # Each is about the other's datasets.
+    # Each claim names datasets that the other excludes.
     assert decided(claim, far)[1] == decided(opposite, labelled(far))[1] == "no data"
 
 
@@ -64,35 +64,35 @@ FIRST = {(4, 0.0, 0): 50, (4, 0.5, 0): 54, (4, 1.0, 0): 52, (4, 1.0, 1): 55, (4,
 SECOND = {(25, 1.0, 1): 60, (50, 1.0, 1): 59, (75, 1.0, 1): 58}
 
 
-def test_beta_at_the_same_alpha(searched):
+def test_values_of_beta_are_compared_at_the_same_alpha(searched):
     assert decided(claims.jaccard_helps, searched(FIRST | SECOND)) == (3, "holds")  # without alpha 0.5: 52
     worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
     assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
     assert decided(claims.jaccard_helps, searched(FIRST, error=0.02))[1] == "cannot be told"
-    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "no data"  # all rank alike
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "no data"  # all have equal ranks
     assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
-    for name in ("delicious-200k", "bibtex"):  # the exception; not of the paper
+    for name in ("delicious-200k", "bibtex"):  # the exception of the paper, and a dataset outside it
         assert decided(claims.jaccard_helps, searched(worse, name=name))[1] == "no data"
 
 
-def test_weights_of_votes_without_common_features(searched):
+def test_vote_weights_are_compared_without_common_features(searched):
     assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (2, "holds")
     assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-6, "does not hold")
     assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "no data"
 
 
-def test_sizes_of_the_neighbourhood_with_the_best_weights(searched):
+def test_neighbourhood_sizes_are_compared_at_best_weights(searched):
     claim = claims.size_of_neighbourhood_hardly_matters
     assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
-    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # of other weights
+    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # its weights differ
     for name in ("delicious-200k", "bibtex"):
         assert decided(claim, searched(FIRST | SECOND, name=name))[1] == "no data"
     alone = {setting: score for setting, score in SECOND.items() if setting[0] == 25}
     assert decided(claim, searched(FIRST | alone))[1] == "no data"
 
 
-def test_the_standard_error_is_that_of_the_two_trials_in_whatever_order(searched):
+def test_standard_error_is_of_two_trials_in_any_order(searched):
     for setting in ((4, 0.0, 0), (4, 1.0, 0)):
         scores = {setting: 50, (4, 0.0, 0): 50, (4, 1.0, 0): 60} | {setting: 55}
         (effect,) = claims.weighted_votes_help(searched(scores, error=0.02))
@@ -113,10 +113,10 @@ def counted(tmp_path):
     return make
 
 
-def test_counts_of_the_training_set(counted):
+def test_claims_compare_counts_of_the_training_set(counted):
     assert decided(claims.most_labels_are_rare, counted(median=3.5)) == (8, "holds")
     assert decided(claims.most_labels_are_rare, counted(median=56.0)) == (0.5, "does not hold")
     assert decided(claims.short_index_lists, counted(mean=50.0)) == (20, "holds")
     assert decided(claims.short_index_lists, counted(mean=200.0)) == (5, "does not hold")
     for claim in (claims.most_labels_are_rare, claims.short_index_lists):
-        assert decided(claim, counted(name="bibtex"))[1] == "no data"  # none of the paper's
+        assert decided(claim, counted(name="bibtex"))[1] == "no data"  # not a dataset of the paper

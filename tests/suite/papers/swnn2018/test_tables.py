@@ -1,4 +1,4 @@
-"""Tables of swnn2018: statistics, hyperparameters and precision beside what the paper prints."""
+"""Test the tables of swnn2018: statistics, hyperparameters and precision, with published values."""
 
 import pytest
 from built_tables import build_from
@@ -32,7 +32,7 @@ def cells(panel, row=0):
     return {heading: text for heading, (text, _) in zip(panel.headings(), panel.cells()[row])}
 
 
-def test_ours_beside_the_papers(build):
+def test_measured_and_published_values_are_shown(build):
     table = build(record())
     precision, chosen, cost, _ = table.panels
     found = cells(precision)
@@ -48,7 +48,7 @@ def test_ours_beside_the_papers(build):
     assert row[["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
 
 
-def test_other_methods_are_marked_as_quoted_and_our_rows_do_not_come_twice(build):
+def test_other_methods_are_marked_quoted_and_measured_rows_are_not_repeated(build):
     printed = build(record()).panels[-1]
     assert [[text for text, _ in line[:3]] for line in printed.cells()] == [
         ["yeast", "DiSMEC, quoted", "76.00"],
@@ -56,9 +56,9 @@ def test_other_methods_are_marked_as_quoted_and_our_rows_do_not_come_twice(build
     ]
 
 
-def test_what_is_comparable_with_the_best_that_is_quoted_is_bold(build):
+def test_values_comparable_to_best_quoted_ones_are_bold(build):
     made = record()
-    made["metrics"] |= {"p@1": 0.7501, "p@3": 0.5999, "p@5": 0.70}  # 76.00, 61.00 and 51.00 are quoted
+    made["metrics"] |= {"p@1": 0.7501, "p@3": 0.5999, "p@5": 0.70}  # the quoted values are 76.00, 61.00 and 51.00
     precision, *_ = build(made).panels
     assert [bold for _, bold in precision.cells()[0][2:5]] == [True, False, True]
     assert not any(
@@ -86,22 +86,22 @@ def build_summaries(tmp_path):
 
 
 @pytest.mark.parametrize(("place", "counted"), list(enumerate(COUNTED, start=2)))
-def test_each_table_has_its_summary(build_summaries, place, counted):
+def test_each_table_summarizes_its_count(build_summaries, place, counted):
     frame = build_summaries(f"table{place}", counted).frame
     assert frame.to_numpy().tolist() == [["yeast", *SUMMARY.values()]]
     assert list(frame) == ["dataset", "minimum", "lower_quartile", "median", "upper_quartile", "maximum", "mean"]
 
 
-def test_sizes(build_summaries):
+def test_table_1_shows_sizes_of_datasets(build_summaries):
     assert build_summaries("1", COUNTED[0]).frame.to_dict("records") == [
         {"dataset": "yeast", "d": 103, "n_train": 1500, "n_test": 917}
     ]
 
 
-def test_the_papers_values_beside_ours_and_its_other_datasets_below(build_summaries):
+def test_published_values_are_shown_with_other_datasets_below(build_summaries):
     measured, others = build_summaries("table2", COUNTED[0]).panels
     cells = dict(zip(measured.headings(), measured.cells()[0]))
     assert (cells["3rd quartile"][0], cells["3rd quartile (paper)"][0]) == ("3.75", "4")
     assert cells["Average"] == ("1.88", False)
     assert [[text for text, _ in line] for line in others.cells()] == [["other", "1", "2", "2", "4", "11411", "9"]]
-    assert len(build_summaries("table3", COUNTED[1]).panels) == 1  # nothing is published here
+    assert len(build_summaries("table3", COUNTED[1]).panels) == 1  # no values are published here
