@@ -84,10 +84,10 @@ def fingerprint(path: Path) -> Fingerprint:
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
         if not parts:
-            raise XmlcError(f"{path}: found no table (*{TABLE}) and no array (*{ARRAY}, *{ARRAYS}) to fingerprint")
+            raise XmlcError(f"{path}: found no table (*{TABLE}) or array (*{ARRAY}, *{ARRAYS})")
         return of_parts(parts)
     if not path.is_file():
-        raise XmlcError(f"{path}: no such file or folder")
+        raise XmlcError(f"{path}: found no such file or folder")
     if path.suffix == TABLE:
         return of_table(read_table(path))
     if path.suffix not in (ARRAY, ARRAYS):
@@ -100,7 +100,7 @@ def fingerprint(path: Path) -> Fingerprint:
             return of_parts({name: of_array(content[name]) for name in content.files})
     except (OSError, ValueError) as error:
         let_through(error)
-        raise XmlcError(f"{path}: the arrays cannot be read ({error}); make the file again") from error
+        raise XmlcError(f"{path}: found no readable arrays ({error}). Rebuild the file") from error
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
@@ -141,7 +141,7 @@ def read_table(source: Path) -> pd.DataFrame:
         return pd.read_csv(source, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         let_through(error)
-        raise XmlcError(f"{source}: no readable CSV table ({error})") from error
+        raise XmlcError(f"{source}: found no readable CSV table ({error})") from error
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -175,7 +175,7 @@ def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
         key = tuple(getattr(number, name) for name in keys)
         runs = groups.setdefault(key, {}).setdefault(number.quantity, {})
         if number.seed in runs:
-            raise ValueError(f"{number}: a second one of its key, quantity and seed")
+            raise ValueError(f"{number}: found a second number with the same key, quantity and seed")
         runs[number.seed] = number
     return {key: _means(key, quantities) for key, quantities in groups.items()}
 
@@ -262,12 +262,12 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
     """
     frame = read_table(file)
     if absent := [key for key in keys if key not in frame]:
-        raise XmlcError(f"{file}: no column {absent[0]!r}; expected the keys {', '.join(keys)} first")
+        raise XmlcError(f"{file}: found no column {absent[0]!r}, expected the columns {', '.join(keys)} first")
     found: Rows = {}
     for row in frame.to_dict("records"):
         key = tuple(row[name] for name in keys)
         if key in found:
-            raise XmlcError(f"{file}: two rows for {', '.join(key)}; expected one for each {', '.join(keys)}")
+            raise XmlcError(f"{file}: found two rows for {', '.join(key)}, expected one for each {', '.join(keys)}")
         about = {name: row[name] for name in keys if name in OF_RECORDS}
         found[key] = {
             str(name): Number(quantity=str(name), value=text, key=key, **about)

@@ -61,7 +61,7 @@ class MadeOf:
         XmlcError
             The file is not readable, or is of another kind.
         """
-        return read_checked(path, cls, "what `xmlc table` of this version writes beside a table")
+        return read_checked(path, cls, "a manifest of `xmlc table` of this version")
 
     def under(self, root: Path) -> MadeOf:
         """Return the manifest with its records in the folder ``root``, such as an unpacked archive."""

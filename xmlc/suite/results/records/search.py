@@ -76,7 +76,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
         found = cls.read(path)
         if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):
             raise XmlcError(
-                f"{path}: tuned for estimator {found.estimator} on data with digest {found.dataset.digest[:12]}; "
-                f"expected {estimator} on {dataset_digest[:12]}: tune again"
+                f"{path}: found estimator {found.estimator} on data {found.dataset.digest[:12]}, "
+                f"expected {estimator} on {dataset_digest[:12]}. Tune again"
             )
         return found
