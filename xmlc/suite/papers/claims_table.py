@@ -121,7 +121,7 @@ def claims_line(counts: Counter[Word]) -> str:
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
     rest: Sequence[Word] = ("reversed", "mixed", "cannot be told", "no data")
-    shown = {"no data": "without data", "cannot be told": "undecided"}
+    shown = {"no data": "without data"}
     return ", ".join(words + [f"{counts[word]} {shown.get(word, in_print(word))}" for word in rest if counts[word]])
 
 

@@ -27,7 +27,7 @@ from xmlc.suite.results.frame import (
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.titles import method_order
 
-NOT_RUN = "Printed in the paper, not run here"
+NOT_RUN = "Published in the paper, not run here"
 
 
 @dataclass
