@@ -241,7 +241,7 @@ def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_p
         (AT_WORK / part).touch()
         made = "results/yeast/plt/seed0/full/model"
         here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
-        assert absent(outcome_of(here), "at work", made) == []
+        assert absent(outcome_of(here), "active", made) == []
         (AT_WORK / part).unlink()
     child = subprocess.Popen(["true"])
     child.wait()

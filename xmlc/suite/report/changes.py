@@ -70,17 +70,19 @@ def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
     known = [pair for pair in pairs if all(pair)]
     lacking = " and ".join(side for place, side in enumerate(("old", "new")) if not all(pair[place] for pair in pairs))
     if not known:
-        return f"What the runs differ in is not known: the tables of {lacking or 'both'} have no settings"
+        return f"Differences of settings are unknown: the tables of {lacking or 'both'} have no settings"
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some(list(map(str, changes)), "; ")
     if not changes:
         said = "nothing"
-        said += " that is known: seeds, hyperparameters, data, versions and code are the same" * moved
+        said += " known: seeds, hyperparameters, data, versions and code are the same" * moved
     elif {change.name for change in changes} <= {CODE, "xmlc"}:
-        said = f"nothing but the {said}"
+        said = f"only the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
-        said = f"nothing but the {said}: each move is noise over seeds"
-    rest = f", by {len(known)} of {len(pairs)} tables: the others of {lacking} have no settings" if lacking else ""
+        said = f"only the {said}: each move is noise over seeds"
+    rest = (
+        f", by {len(known)} of {len(pairs)} tables (the other tables of {lacking} have no settings)" if lacking else ""
+    )
     return f"The runs differ in {said}{rest}"
 
 

@@ -39,36 +39,34 @@ ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
-SHOWING = """Print Markdown tables and name other result files.
+SHOWING = """Print tables, whole or in part, and name other result files.
 
-With a choice of datasets, models, methods, columns or a panel, or with --tex, tables are made again from their records:
-such as `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
+Options that select parts, and --tex, rebuild a table from its records. An example:
+`xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
 """
 
 
 @click.command(help=SHOWING)
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--datasets", **NAMES, help="Only these datasets, such as a,b.")
-@click.option("--models", **NAMES, help="Only these models, by their names in the suite.")
-@click.option("--methods", **NAMES, help="Only these threshold or inference methods.")
-@click.option("--columns", **NAMES, help="Only these columns, as the CSV names them.")
-@click.option("--panel", type=click.IntRange(1), default=None, help="Only this panel, from 1.")
-@click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one a panel that fits a column.")
-@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without its notes and paths.")
+@click.option("--datasets", **NAMES, help="Datasets to show, such as a,b.")
+@click.option("--models", **NAMES, help="Models to show, by their names in the suite.")
+@click.option("--methods", **NAMES, help="Threshold or inference methods to show.")
+@click.option("--columns", **NAMES, help="Columns to show, by their names in the CSV.")
+@click.option("--panel", type=click.IntRange(1), default=None, help="Number of the panel to show, from 1.")
+@click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one for each panel.")
+@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
     """Print Markdown tables first, then the paths of all files."""
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
             expected = nearest(str(file), there) if there else "a finished table, such as one from `make demo`"
-            raise XmlcError(f"{file}: no such file, expected {expected}")
+            raise XmlcError(f"{file}: found no such file, expected {expected}")
     if tex or any(selection.values()):
         for file in files:
             made = MadeOf.beside(file)
             if made is None:
-                raise XmlcError(
-                    f"{file}: expected a table with {file.stem}{SUFFIX} beside it, as the workflow makes it"
-                )
+                raise XmlcError(f"{file}: found no {file.stem}{SUFFIX} next to it, expected a table of the workflow")
             _show_part(select(build_table(made), **selection), tex)
         return
     for file in files:
@@ -103,14 +101,16 @@ def first_panel(text: str) -> str:
     return "\n\n".join(blocks[max(first - 1, 0) : first + 1])
 
 
-STATUS = """Count files done, missing and failed for each paper and dataset. SETTINGS are the run's, as in
-datasets='[yeast]' mirror=/data/xmlc; without any, the last run's in this folder. Exit status 0: all is there; 1:
-something is missing or failed, or the status cannot be determined."""
+STATUS = """Count finished, missing and failed results of a run.
+
+SETTINGS are the settings of the run, such as datasets='[yeast]' mirror=/data/xmlc [default: from the last run in this
+folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
+"""
 
 
 @click.command(help=STATUS)
 @click.argument("settings", nargs=-1)
-@click.option("--paper", "papers", multiple=True, help="Only this paper; repeatable.")
+@click.option("--paper", "papers", multiple=True, help="Paper to include. Repeatable.")
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
     """Plan as the workflow does, and check which files exist."""
@@ -124,8 +124,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
         ctx.exit(1)
 
 
-@click.command(help="Make one self-contained HTML page of all finished tables and figures, beside the papers' numbers.")
-@click.option("--contributed", is_flag=True, help="Show the runs in results/reference/contributed, too.")
+@click.command(help="Write all finished tables and figures as one HTML page.")
+@click.option("--contributed", is_flag=True, help="Include the runs in results/reference/contributed.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
     """Write the page, then print the best models and how the published numbers compare."""
@@ -146,8 +146,8 @@ def report_command(contributed: bool, out: Path) -> None:
     click.echo(page.outcome)
 
 
-@click.command(help="Write every number behind the finished tables as one long table (CSV).")
-@click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV to write.")
+@click.command(help="Write all numbers of finished tables as one CSV.")
+@click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
 def results_command(out: Path) -> None:
     """Write the long table of all numbers, and print their count."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
@@ -159,10 +159,10 @@ def results_command(out: Path) -> None:
     click.echo(f"{out}: {len(table)} numbers")
 
 
-ARCHIVE = """Put the records and figures behind finished tables into one archive, from which the page is made again.
+ARCHIVE = """Archive the records and figures of finished tables.
 
-Unpack it in a folder that has the project's config and results/published, and call `xmlc report` there. The archive is
-small: it has no datasets, models or estimates.
+To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
+`xmlc report` there. The archive contains no datasets, models or estimates.
 """
 
 
@@ -172,22 +172,28 @@ def archive_command(out: Path) -> None:
     """Write the archive, and print its size."""
     made = finished_tables(TABLES, [])
     if not made:
-        raise XmlcError(f"{TABLES}: no finished table; make some first, as with `make demo` or `snakemake plt2016`")
+        raise XmlcError(
+            f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
+        )
     files = archived_files(made)
     write_archive(files, out)
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
 
-@click.command(
-    help="Read every file of PATHS (results and resources), and name files that changed since they were written."
-)
+VERIFYING = """Find files that changed since they were written.
+
+PATHS are files or folders [default: results and resources].
+"""
+
+
+@click.command(help=VERIFYING)
 @click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
-@click.option("--delete", is_flag=True, help="Delete damaged files; the same snakemake command then makes it again.")
+@click.option("--delete", is_flag=True, help="Delete damaged files, so that snakemake rebuilds them.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     """Print a line for each file that is damaged or out of place, then totals."""
     found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
     for file in found.unlisted:
-        click.echo(f"{file}: is none of the files that were written there; no step reads it")
+        click.echo(f"{file}: found a file that no step wrote or reads")
     for damage in found.damaged:
         click.echo(message_of(damage))
     for target in found.targets if delete else ():
@@ -203,33 +209,35 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
         f"{len(found.without)} others without checksum"
     )
     if found.damaged and not delete:
-        raise XmlcError(f"{len(found.damaged)} of {found.files} files are not as they were written")
+        raise XmlcError(
+            f"{len(found.damaged)} of {found.files} files are damaged. Run again with --delete to delete them"
+        )
 
 
-COMPARING = """Say what moved between the tables OLD and NEW: two CSV files, two folders of them, or two folders of
-suites, of which those in OLD are compared.
+COMPARING = """List the numbers that differ between OLD and NEW tables.
 
-First come five lines at most: fingerprints, how much moved, what settings of the two runs differ; then the largest
-moves of headline quantities beside the noise over seeds, then each table in a line, claims last.
+OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared. The
+output begins with fingerprints, counts of changes, and differences of settings. Then follow the largest changes and a
+line for each table.
 
-Two runs of ours, or a run and the accepted numbers, are compared exactly if no tolerance is given: one seed gives the
-same numbers to the last bit, whatever the processor and the number of threads. With --published, OLD was printed in a
-paper: each number that the paper measured is judged by an interval of its own, and NEW may have more.
+Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
+number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
+more rows.
 
-Costs, such as times, are never judged. Exit status: 0 if nothing moved, and with --published; 1 if a judged cell moved,
-or a row, column or table is missing or new; 2 if the comparison cannot be made.
+Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published; 1 if a judged cell
+changed, or a row, column or table is missing or new; 2 if the comparison fails.
 """
 
 
 @click.command(help=COMPARING)
 @click.argument("old", type=ANY)
 @click.argument("new", type=ANY)
-@click.option("--published", is_flag=True, help="OLD was printed in a paper.")
-@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Numbers that differ by at most this are equal.")
-@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Likewise by at most this share of the old number.")
-@click.option("--columns", **NAMES, help="Only these columns, such as p@1,macro_f.")
-@click.option("--all", "every_cell", is_flag=True, help="List each cell that moved.")
-@click.option("--markdown", type=FILE, default=None, help="Write it as Markdown too, short enough for a comment.")
+@click.option("--published", is_flag=True, help="Compare with numbers of a paper in OLD.")
+@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Largest difference of equal numbers.")
+@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Largest difference as a share of the old number.")
+@click.option("--columns", **NAMES, help="Columns to compare, such as p@1,macro_f.")
+@click.option("--all", "every_cell", is_flag=True, help="List each cell that changed.")
+@click.option("--markdown", type=FILE, default=None, help="Markdown file to write, short enough for a comment.")
 @click.pass_context
 def compare_command(
     ctx: click.Context,
@@ -244,10 +252,10 @@ def compare_command(
 ) -> None:
     """Print the comparison, and exit with the status described in the help."""
     if published and (tolerance or relative):
-        raise click.UsageError("--published judges by intervals; leave out --tolerance and --relative")
+        raise click.UsageError("--published: found --tolerance or --relative, expected neither. It judges by intervals")
     within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
     how = f"equal within {' or '.join(within)}" if within else "exact"
-    how = "each by an interval of its own" if published else how
+    how = "each by a separate interval" if published else how
     title = f"old: {old}, new: {new}; {how}" + (f"; only {', '.join(columns)}" if columns else "")
     try:
         runs = read_spreads(config_folder() / RUNS)
@@ -268,11 +276,11 @@ def compare_command(
         ctx.exit(1)
 
 
-ACCEPTING = """Replace the accepted tables, REFERENCE/<suite>/, by those of the current run, TABLES/<suite>/*.csv.
+ACCEPTING = """Replace reference tables by tables of this run.
 
-Only suites with a folder in REFERENCE and only tables that the run made are replaced; all other accepted tables stay as
-they are. Costs (times, memory) and numbers of threads are left out, so that `git diff` shows the numbers that moved;
-beside claims it shows the data and settings behind them.
+TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in REFERENCE are skipped, and
+tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git diff`
+shows the numbers that changed. For claims it also shows the data and settings.
 """
 
 
@@ -285,12 +293,11 @@ def accept_command(tables: Path, reference: Path) -> None:
         click.echo(f"{file}: {line}")
 
 
-FINGERPRINT = """Print a fingerprint of all numbers of each PATH: the same fingerprint means the same numbers.
+FINGERPRINT = """Print a fingerprint of the numbers in each PATH.
 
-PATH is a table (CSV), arrays (.npy, .npz), or a folder of tables or arrays, such as that of a model or a prepared
-dataset; by default the finished tables, results/tables. Costs (times, memory) and numbers of threads do not count,
-nor do the order of rows and columns. The fingerprint of each part is printed above that of the
-whole.
+Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a folder of them, such as a
+model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order of rows
+and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
 """
 
 
@@ -305,17 +312,17 @@ def fingerprint_command(given: tuple[Path, ...]) -> None:
         click.echo(f"{name:{width}}  {word}")
 
 
-DEVIATIONS = """Take finished tables apart by seed and write what each run gave for each printed cell.
+DEVIATIONS = """Write the value of each seed for each published cell.
 
-TABLES is a folder of tables that were made with several seeds (key `seeds` of the configuration); each seed draws the
-80/20 split too. From the runs `xmlc compare --published` and the report take the interval of each cell. What the file
-has of other datasets stays.
+TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
+`xmlc compare --published` and the report compute the interval of each cell from these values. Lines of other datasets
+in the file are kept.
 """
 
 
 @click.command(help=DEVIATIONS)
 @click.argument("tables", type=FOLDER)
-@click.option("--out", type=FILE, required=True, help="CSV to write, such as config/runs.csv.")
+@click.option("--out", type=FILE, required=True, help="CSV file to write, such as config/runs.csv.")
 def deviations_command(tables: Path, out: Path) -> None:
     """Write the value of each run for each published cell, and print their counts."""
     known: Known = {}

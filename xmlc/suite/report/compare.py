@@ -132,15 +132,15 @@ def compare(
     """
     for path in (left, right):
         if not path.exists():
-            raise XmlcError(f"{path}: no such table or folder of tables")
+            raise XmlcError(f"{path}: found no such table or folder of tables")
     if left.is_dir() != right.is_dir():
-        raise XmlcError(f"{left} and {right}: one is a folder and one a file; expected two of a kind")
+        raise XmlcError(f"{left} and {right}: found a folder and a file, expected two folders or two files")
     files = {left.name: (left, right)}
     if left.is_dir():
         names = sorted(_tables(left, left) | _tables(right, left), key=in_order)
         files = {name: (left / name, right / name) for name in names}
     if not files:
-        raise XmlcError(f"{left} and {right}: neither holds a table (*.csv)")
+        raise XmlcError(f"{left} and {right}: found no table (*.csv) in either")
     comparisons, there = [], dict[str, None]()
     for name, (old, new) in files.items():
         if not old.exists() or not (judge or new.exists()):
@@ -162,7 +162,7 @@ def compare(
         titles = made[1].titles if made[1] else {}
         comparisons.append(replace(result, paper=paper, table=definition.name, settings=settings, titles=titles))
     if unknown := [name for name in columns if name not in there]:
-        raise XmlcError(f"no table has a column {unknown[0]!r}; expected some of {', '.join(there)}")
+        raise XmlcError(f"--columns: found no column {unknown[0]!r} in any table, expected some of {', '.join(there)}")
     return comparisons
 
 
@@ -198,7 +198,7 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     try:
         return paper, table_of(name, paper)
     except XmlcError as error:
-        raise XmlcError(f"{files[0]}: {error}, in a folder of the name of its suite") from error
+        raise XmlcError(f"{files[0]}: {error}. The name of the folder must be the name of the suite") from error
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
@@ -249,7 +249,7 @@ def compare_rows(
             spread = max(spreads, key=lambda spread: spread.runs, default=(runs or {}).get((key, c)))
             if verdict is Verdict.DIFFERENT and spread:
                 noise, _ = half_width(spread, 0.0, seeds_of(rows[1]), seeds_of(rows[0]))
-                number = replace(number, interval=noise, reason=f"seeds vary by {spread.deviation:.2g}")
+                number = replace(number, interval=noise, reason=f"standard deviation over seeds {spread.deviation:.2g}")
             numbers.append(number)
     return Comparison(name, keys, numbers, parts)
 
@@ -323,7 +323,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     made = [file for file in sorted(tables.glob("*/*.csv")) if (reference / file.parent.name).is_dir()]
     if not made:
         raise XmlcError(
-            f"{tables}: no table of a suite that {reference} has a folder of; run a suite first, or make its folder"
+            f"{tables}: found no table of a suite with a folder in {reference}. Run a suite first, or create its folder"
         )
     said = []
     for file in made:
@@ -347,10 +347,10 @@ def count(numbers: Iterable[Number], kind: Kind | None = None) -> Counter[Verdic
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines that count the verdicts on a paper's numbers: first measured ones, then other kinds that ran."""
     outcome = outcome_of(numbers)
-    where = f"printed results run again, on {outcome['datasets run']} datasets"
+    where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, Kind.MEASURED), where)] if outcome["printed"] else []
     if calibrated := outcome["calibrated"]:
-        lines.append(f"{calibrated} of them with settings calibrated on the printed test results")
+        lines.append(f"{calibrated} of them have settings fitted to published results")
     for kind in (Kind.OTHER_SPLIT, Kind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")

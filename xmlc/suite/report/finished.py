@@ -42,7 +42,7 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
         if there and (not table.exists() or MadeOf.is_current(table, made.records)):
             whole.append(made)
             continue
-        reason = f"its records are gone or were made again since; `snakemake {file}.md` makes it again"
+        reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
         stale.append(Failure(file, f"{made.paper}, {made.table}", "", "", None, "", reason))
     return whole, stale
 
@@ -60,7 +60,7 @@ def archived_files(tables: Sequence[MadeOf]) -> list[Path]:
     files |= {file for made in tables for file in Path(paths.FIGURES, made.paper).glob("*.svg")}
     for file in files:
         if file.is_absolute() or ".." in file.parts:
-            raise XmlcError(f"{file}: expected a path within the current folder; make the tables there, with Snakemake")
+            raise XmlcError(f"{file}: found a path outside the current folder. Build the tables here with Snakemake")
     return sorted(files)
 
 
@@ -95,8 +95,8 @@ def with_contributed(tables: Sequence[MadeOf]) -> list[MadeOf]:
         both = given.keys() & known.keys()
         if not both:
             raise XmlcError(
-                f"{folder}: found no record that is here too; expected those of a set of config/reference.yaml, such "
-                "as scene, which show that the program computes the same"
+                f"{folder}: found no record that this folder also has. Run a dataset of config/reference.yaml in both, "
+                "such as scene, to show that the programs agree"
             )
         for name in sorted(both):
             _check_same(given[name], known[name])
@@ -128,8 +128,8 @@ def _check_same(theirs: Path, ours: Path) -> None:
     for what in expected | found:
         if found.get(what) != expected.get(what):
             raise XmlcError(
-                f"{theirs}: {what}: found {found.get(what)}, expected {expected.get(what)} as in {ours}; a result of "
-                "both must be the same to the last bit: look for another program, other data or settings"
+                f"{theirs}: {what}: found {found.get(what)}, expected {expected.get(what)} as in {ours}. "
+                "Compare the program, the data and the settings of both runs"
             )
 
 

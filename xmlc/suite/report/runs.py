@@ -39,14 +39,16 @@ def read_runs(file: Path) -> pd.DataFrame:
         frame = pd.read_csv(file, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         let_through(error)
-        raise XmlcError(f"{file}: the runs cannot be read: {error}") from error
+        raise XmlcError(f"{file}: found no readable CSV ({error})") from error
     if list(frame) != COLUMNS:
-        raise XmlcError(f"{file}: columns {', '.join(frame)}; expected {', '.join(COLUMNS)}")
+        raise XmlcError(f"{file}: found columns {', '.join(frame)}, expected {', '.join(COLUMNS)}")
     for line, row in enumerate(frame.itertuples(index=False, name=None), start=2):
         _check(row, f"{file}:{line}")
     if frame.duplicated(COLUMNS[:4]).any():
         line = int(frame.duplicated(COLUMNS[:4]).argmax())
-        raise XmlcError(f"{file}:{line + 2}: a second line for {BETWEEN.join(frame.iloc[line, :4])}; expected one")
+        raise XmlcError(
+            f"{file}:{line + 2}: found a second line for {BETWEEN.join(frame.iloc[line, :4])}, expected one"
+        )
     return frame
 
 
@@ -56,9 +58,11 @@ def _check(row: tuple[str, ...], where: str) -> None:
         runs = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
         float(error or 0)
     except ValueError as problem:
-        raise XmlcError(f"{where}: seeds {seeds!r}, values {values!r}, split error {error!r}: {problem}") from problem
+        raise XmlcError(
+            f"{where}: found seeds {seeds!r}, values {values!r}, split error {error!r}: {problem}"
+        ) from problem
     if len(runs) < 2:
-        raise XmlcError(f"{where}: {len(runs)} runs; expected values of at least two seeds")
+        raise XmlcError(f"{where}: found values of {len(runs)} seeds, expected at least two")
 
 
 def read_spreads(file: Path) -> dict[Place, Spread]:
@@ -114,7 +118,9 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
                     seeds, error_text = " ".join(map(str, runs)), "" if error is None else f"{error:.3g}"
                     found.append((table.paper, table.name, BETWEEN.join(key), name, seeds, values, error_text))
     if not found:
-        raise XmlcError("no printed cell was run with several seeds; make tables with --config seeds='[0, 1, 2, 3, 4]'")
+        raise XmlcError(
+            "found no published cell with several seeds. Build tables with --config seeds='[0, 1, 2, 3, 4]'"
+        )
     return pd.DataFrame(found, columns=COLUMNS)
 
 

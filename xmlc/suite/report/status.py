@@ -135,7 +135,7 @@ def status_of(
         The plan has no such paper.
     """
     if unknown := [paper for paper in papers if paper not in plan]:
-        raise XmlcError(f"paper {unknown[0]}: not configured, expected {nearest(unknown[0], plan)}")
+        raise XmlcError(f"--paper: found {unknown[0]!r}, expected {nearest(unknown[0], plan)}")
     chosen = dict.fromkeys(papers) or [paper for paper in plan if plan[paper].requested]
     return [result for paper in chosen for result in _results_of(paper, plan[paper], root, failed)]
 
@@ -199,7 +199,7 @@ def _damage(root: Path, file: str) -> Failure | None:
             check_listed(path.parent, path.name)
     except Damaged as damage:
         target = damage.target.relative_to(root).as_posix()
-        reason = f"{damage.fault}; delete {target} and run: snakemake {target}"
+        reason = f"{damage.fault}. Delete {target} and run: snakemake {target}"
         model = (paths.IN_RUN.read(file) or {}).get("model", "")
         return Failure(Path(file), Path(file).name, _dataset(file), model, None, "", reason)
     return None
@@ -239,16 +239,16 @@ def outcome_of(run: LastRun) -> str:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
     names = sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
-    made = f"unfinished files: {some(names, ', ')}" if names else "no step was at work"
+    made = f"unfinished files: {some(names, ', ')}" if names else "no unfinished files"
     if run.host != gethostname():
-        return f"The run began on {run.host} and has not ended; {made}."
+        return f"The run on {run.host} has not ended, {made}."
     try:
         os.kill(run.process, 0)
     except ProcessLookupError:
-        return f"The run was killed; {made}. Run `snakemake --unlock`, then the same command again."
+        return f"The run was killed, {made}. Run `snakemake --unlock`, then the same command again."
     except PermissionError:  # the process runs but belongs to another user
         pass
-    return f"The run is at work; {made}."
+    return f"The run is active, {made}."
 
 
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:

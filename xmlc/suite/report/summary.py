@@ -48,7 +48,7 @@ class Told(NamedTuple):
 def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Told:
     """Describe which numbers moved between two of our runs."""
     moves = largest_moves(comparisons)
-    known = "those within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds not known"
+    known = "within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds unknown"
     lines = [[*_line(one, number), _noise(number)] for one, number in moves[:MOVES]]
     headings = ("row", "column", "old", "new", "difference", "verdict")
     sections = [
@@ -60,7 +60,7 @@ def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerpr
         sections.append(Section(f"Equal: {', '.join(equal)}"))
     words = f"Fingerprints differ: old {old.word}, new {new.word}"
     if old == new:
-        words = f"Same fingerprint, {new.word}: every number but costs is the same"
+        words = f"Same fingerprint, {new.word}: all numbers except costs are equal"
     differ = told((one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons))
     largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines)
     return Told([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
@@ -90,14 +90,14 @@ def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
         for one in comparisons
     ]
     farthest = [[*_line(one, number), _interval(number)] for one, number in outside[:MOVES]]
-    moves = Section("Farthest outside, measured by the interval:", rows=farthest)
+    moves = Section("Farthest outside their intervals:", rows=farthest)
     return Told([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
     """Return how far numbers are from the published ones, in percent of the published numbers."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
-    return f", by {min(shares):.2g} to {max(shares):.2g} % of the printed number" if shares else ""
+    return f", by {min(shares):.2g} to {max(shares):.2g} % of the published number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
@@ -198,7 +198,7 @@ def told_as_text(told: Told, every_cell: bool = False) -> str:
     for section in told.sections:
         lines += [section.line] + [_indented(section)] * bool(every_cell and section.rows)
     if not every_cell and any(section.rows for section in told.sections):
-        lines.append("(--all lists each cell)")
+        lines.append("(Use --all to list each cell)")
     return "\n".join(lines) + "\n"
 
 

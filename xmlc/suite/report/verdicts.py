@@ -18,9 +18,9 @@ from xmlc.suite.results.columns import DEVIATION, column
 from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Rows
 from xmlc.suite.results.intervals import student_quantile
 
-NO_RUNS = "no runs with several seeds: `xmlc deviations` keeps them"
-NO_SPLIT_ERROR = "the paper's split is not known to be ours, and no error of another was measured"
-NO_CHANCE = "its runs vary by no more than the rounding of the printed number"
+NO_RUNS = "no runs with several seeds, which `xmlc deviations` collects"
+NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
+NO_CHANCE = "runs vary by no more than the rounding of the published number"
 Place = tuple[str, str, Key, str]  # paper, table, row, column
 
 
@@ -327,7 +327,7 @@ class Judge:
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
         interval, fixed, reason = self._interval(paper, table, number, row, unit)
         if kind is Kind.OTHER_SPLIT:
-            reason += f"; the printed number is counted on {self.counted_on[paper, number.dataset]}"
+            reason += f"; the published number counts on {self.counted_on[paper, number.dataset]}"
         return replace(
             number,
             verdict=judge_measured(difference(number), interval, expected, unit, fixed),
@@ -351,10 +351,10 @@ class Judge:
             return math.nan, False, NO_SPLIT_ERROR
         ours = seeds_of(row)
         interval, fixed = half_width(spread, unit, ours, self.printed_runs.get(paper, 1), other)
-        parts = f"deviation {spread.deviation:.2g} of {spread.runs} runs, "
-        parts += f"{ours} beside {self.printed_runs.get(paper, 1)}"
+        parts = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, "
+        parts += f"mean of {ours} compared with {self.printed_runs.get(paper, 1)}"
         if other:
-            parts += f"; deviation {spread.split_error:.2g} over splits, as the paper's is not known"
+            parts += f"; {spread.split_error:.2g} over splits, because the paper's is unknown"
         return interval, fixed, NO_CHANCE if fixed else parts
 
 

@@ -93,7 +93,7 @@ def verify(places: Iterable[Path]) -> Verified:
     found, start = Verified(), time.perf_counter()
     for place in places:
         if not place.exists():
-            raise XmlcError(f"{place}: no such file or folder")
+            raise XmlcError(f"{place}: found no such file or folder")
         found.read(place)
     found.seconds = time.perf_counter() - start
     return found
@@ -116,4 +116,4 @@ def _check_of(file: Path) -> Callable[[], object] | None:
 
 
 def _refuse(file: Path) -> None:
-    raise Damaged(file, "is no readable record with a checksum", file)
+    raise Damaged(file, "found no readable record with a checksum", file)

@@ -194,7 +194,7 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
 def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, html):
     about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
     page = page_of_run(run, Judge(same_split=SPLIT, calibrated=about))
-    assert absent(published_lines(page.printed)[1], 3, "calibrated") == []
+    assert absent(published_lines(page.printed)[1], 3, "fitted to published results") == []
     assert cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").calibrated.startswith("C: ")
     assert (to_html(page).count("‡</sup>"), html.count("‡</sup>")) == (3, 0)
 

@@ -92,7 +92,7 @@ class Page:
     def outcome(self) -> str:
         """Return one line that counts the outcomes for published numbers and for the papers' statements."""
         if not outcome_of(self.printed)["run"]:
-            return "No paper prints results of these datasets"
+            return "No paper has published results on these datasets"
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 
 
@@ -113,7 +113,7 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
         No table is finished, or a record behind one does not fit.
     """
     if not tables:
-        raise XmlcError("no finished table is found; make some first, as with `make demo` or `snakemake plt2016`")
+        raise XmlcError("found no finished table. Build one first, as with `make demo` or `snakemake plt2016`")
     known: Known = {}
     used = sources_of(tables, known)
     sources = [source for source, _ in used]

@@ -52,7 +52,7 @@ def quality_against_time(points: Sequence[Point]) -> Markup:
     seconds, precisions = [one.seconds for one in points], [one.precision for one in points]
     with mpl.rc_context(SETTINGS):
         sheet, (axes,) = panels(1, WIDTH)
-        axes.set(xscale="log", xlabel="training (s); upper left is best", ylabel="P@1 (%)")
+        axes.set(xscale="log", xlabel="training (s), upper left is best", ylabel="P@1 (%)")
         axes.margins(y=0.08)
         axes.plot(seconds, precisions, "o", color="0.7")
         middle, free = math.sqrt(min(seconds) * max(seconds)), math.inf

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.suite.papers.claims_table import CALIBRATED, claims_line
-from xmlc.suite.papers.outcome import Word
+from xmlc.suite.papers.outcome import Word, in_print
 from xmlc.suite.report.compare import outcome_of, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
 from xmlc.suite.report.page.tables import (
@@ -30,16 +30,17 @@ from xmlc.suite.results.titles import LIMITS, method_title, model_title
 ROOM = "xmlc.suite.report.page"
 # The sign of each verdict, its class in the style sheet, and its meaning.
 SIGNS = {
-    Verdict.AS_PRINTED: ("=", "good", "equal as printed: rounded to the printed digits it is the printed number"),
+    Verdict.AS_PRINTED: ("=", "good", "equal as printed: equal to the published number if rounded to its digits"),
     Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
-    Verdict.ABOVE: ("↑", "outside", "outside the interval of this cell, above the printed number"),
-    Verdict.BELOW: ("↓", "outside", "outside the interval of this cell, below the printed number"),
+    Verdict.ABOVE: ("↑", "outside", "outside the interval of this cell, above the published number"),
+    Verdict.BELOW: ("↓", "outside", "outside the interval of this cell, below the published number"),
     Verdict.DIFFERENT: ("≠", "outside", "different: neither rounding nor chance explains the difference"),
-    Verdict.UNDECIDED: ("?", "unsure", "undecided: this cell has no interval, or one too wide to tell anything"),
-    Verdict.EQUAL: ("=", "equal", "a number without chance, equal at the printed precision"),
+    Verdict.UNDECIDED: ("?", "unsure", "undecided: this cell has no interval, or a very wide one"),
+    Verdict.EQUAL: ("=", "equal", "a number without randomness, equal in the published digits"),
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
+HEADINGS = {"calibrated": "fitted to published results"}  # printed headings of outcomes, if they differ
 # The class in the style sheet of a claim's verdict, by the word that the verdict begins with.
 WORDS: dict[Word, str] = {
     "holds": "good",
@@ -79,7 +80,9 @@ def to_html(page: Page) -> str:
         contributed=CONTRIBUTED,
         origins=", ".join(sorted({passport["origin"] for passport in passports} - {""})),
         words=WORDS,
-        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
+        in_print=in_print,
+        headings=HEADINGS,
+        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(in_print(word))), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
         outcome_of=outcome_of,

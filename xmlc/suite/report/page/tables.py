@@ -221,11 +221,11 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
     lines = [
         ("dataset", f"{record.dataset_name} (digest {about.digest[:12]})" if about.digest else ""),
         ("seed", "" if seed is None else str(seed)),
-        ("trained on", {"full": "the whole training set", "80": "80 % of it"}.get(about.portion, "")),
+        ("trained on", {"full": "the whole training set", "80": "80 % of the training set"}.get(about.portion, "")),
         ("hyperparameters", ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)),
         ("threads", "" if about.threads is None else str(about.threads)),
         ("whole step", "" if spent is None else f"{spent:.4g} s"),
-        ("its peak memory", "" if peak is None else f"{peak:.4g} MB"),
+        ("peak memory", "" if peak is None else f"{peak:.4g} MB"),
         ("machine", about.cpu),
         ("versions", about.versions),
         ("made", about.time),

@@ -80,10 +80,10 @@
     close.addEventListener("click", () => { hide(); number.focus(); });
     const lines = [
       ["measured", Number.isNaN(Number(exact)) ? number.textContent : exact],
-      ["the paper prints", data.paper],
+      ["published", data.paper],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
-      ["calibrated on printed results", data.calibrated],
+      ["fitted to published results", data.calibrated],
       ["verdict", verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);
