@@ -1,4 +1,4 @@
-"""`xmlc show` and `xmlc compare`: what they print, and the exit status, which make hands on."""
+"""Test output and exit status of `xmlc show` and `xmlc compare`. make returns the same status."""
 
 import math
 import os
@@ -18,7 +18,7 @@ from xmlc.suite.results.fingerprint import fingerprint
 @pytest.mark.parametrize(
     "text", ["**Table 1.** Caption.\n\n**First**\n\n| a |\n|--:|\n| 1 |", "Caption.\n\n| a |\n|--:|\n| 1 |"]
 )
-def test_the_first_panel_is_shown_briefly(tmp_path, capsys, text):
+def test_brief_output_is_the_first_panel(tmp_path, capsys, text):
     more = "\n\n**Second**\n\n| b |\n|--:|\n| 2 |\n\n- A note.\n"
     (tmp_path / "t.md").write_text(text + more)
     assert run("show", "--brief", tmp_path / "t.md") == 0
@@ -36,7 +36,7 @@ def compared(capsys, *arguments):
     return run("compare", *arguments), *capsys.readouterr()
 
 
-def test_exit_status(files, tmp_path, capsys, monkeypatch):
+def test_exit_status_depends_on_equality_except_for_published(files, tmp_path, capsys, monkeypatch):
     left, right = files(TABLE, MIXED)
     status, out, err = compared(capsys, left, left)
     assert (status, err) == (0, "")
@@ -48,7 +48,7 @@ def test_exit_status(files, tmp_path, capsys, monkeypatch):
     assert absent(out.splitlines()[0], word, fingerprint(right).word) == []
     assert [f"- {line}" for line in out.splitlines()[:4]] == written.read_text().splitlines()[:4]
     assert "inner_products  60.0" in compared(capsys, left, right, "--all")[1].replace("   ", "  ")
-    # Next to a paper every verdict is a result.
+    # In a comparison with a paper, every verdict is a result.
     monkeypatch.chdir(ROOT)
     status, out, _ = compared(capsys, left, right, "--published")
     assert (status, word in out) == (0, False)
@@ -69,19 +69,19 @@ def test_exit_status(files, tmp_path, capsys, monkeypatch):
         (["--markdown", "/dev/null/x.md"], 2),
     ],
 )
-def test_what_counts_as_moved_and_what_cannot_be_compared(files, capsys, options, status):
+def test_exit_status_depends_on_tolerance_columns_and_valid_options(files, capsys, options, status):
     left, right = files(TABLE, change(TABLE, "35.123456", "36"))
     found, out, err = compared(capsys, left, right, *options)
     assert (found, bool(out), bool(err)) == (status, status < 2, status == 2)
 
 
-def test_folders_of_published_tables_that_are_no_suite_are_passed_over(tmp_path, capsys):
+def test_published_folders_without_suite_are_skipped(tmp_path, capsys):
     (tmp_path / "tables").mkdir()
     assert compared(capsys, ROOT / "results/published", tmp_path / "tables", "--published")[0] == 0
 
 
-def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
-    """What CI does, with one cell of a copy of the reference numbers changed."""
+def test_last_bit_of_one_number_makes_comparison_fail(tmp_path, capsys):
+    """Run the check of CI with one changed cell in a copy of the reference results."""
     reference, new = ROOT / "results/reference/plt2016", tmp_path / "new"
     shutil.copytree(reference, new)
     assert compared(capsys, reference, new)[0] == 0
@@ -96,14 +96,14 @@ def test_the_last_bit_of_one_number_turns_the_comparison_red(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])
-def test_make_hands_the_status_on(tmp_path, status):
-    """With an `xmlc` in its environment that ends so, and all of the environment there."""
+def test_make_returns_status_of_xmlc(tmp_path, status):
+    """A fake `xmlc` in the environment of make ends with the given status."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin/xmlc"
     program.write_text(f"#!/bin/sh\nexit {status}\n")
     program.chmod(0o755)
     (tmp_path / "has-base").touch()
-    # make takes settings of the make that runs the tests from its environment.
+    # The make that runs the tests would pass its settings through the environment.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

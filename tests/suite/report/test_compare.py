@@ -1,4 +1,4 @@
-"""Comparison of tables: every status of a cell, and what is accepted."""
+"""Test the comparison of tables, each status of a cell, and how reference tables are accepted."""
 
 import pandas as pd
 import pytest
@@ -36,7 +36,7 @@ def test_costs_are_never_judged(files):
         assert [one.value for one in comparison.numbers if not one.verdict] == ["99.9", "0.5"]
 
 
-def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
+def test_comparison_with_a_paper_counts_each_kind_of_cell_separately(files):
     left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
     (comparison,) = compare(left, right, JUDGE)
     assert statuses(comparison) == {
@@ -52,13 +52,13 @@ def test_beside_a_paper_each_kind_of_cell_is_counted_by_itself(files):
     assert comparison.same
 
 
-def test_a_statistic_that_stands_in_every_row_of_a_dataset_is_one_cell(files):
+def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
     (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge())
     assert count(comparison.numbers, Kind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
 
 
-def test_beside_a_paper_more_of_ours_is_no_difference(files):
+def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
     place = ("left", "table1", ("a", "plt"), "p@1")
@@ -72,7 +72,7 @@ def test_beside_a_paper_more_of_ours_is_no_difference(files):
 @pytest.mark.parametrize(
     ("text", "tolerance", "same"),
     [
-        ("35.123456000000004", Tolerance(), False),  # the next float
+        ("35.123456000000004", Tolerance(), False),  # the next float64
         ("35.123456000000004", Tolerance(1e-14), True),
         ("35.2", Tolerance(0.1), True),
         ("35.2", Tolerance(0.05), False),
@@ -81,7 +81,7 @@ def test_beside_a_paper_more_of_ours_is_no_difference(files):
         ("", Tolerance(100), False),
     ],
 )
-def test_two_runs_of_ours_are_equal_to_the_last_bit_or_within_a_tolerance(files, text, tolerance, same):
+def test_two_runs_are_compared_exactly_or_within_a_tolerance(files, text, tolerance, same):
     left, right = files(TABLE, change(TABLE, "35.123456", text))
     (comparison,) = compare(left, right, tolerance=tolerance)
     assert comparison.same == same
@@ -90,7 +90,7 @@ def test_two_runs_of_ours_are_equal_to_the_last_bit_or_within_a_tolerance(files,
 
 
 def without(column):
-    """Return the table without a column."""
+    """Return the table without one column."""
     lines = [line.split(",") for line in TABLE.splitlines()]
     place = lines[0].index(column)
     return "".join(",".join(line[:place] + line[place + 1 :]) + "\n" for line in lines)
@@ -102,19 +102,19 @@ def without(column):
         (TABLE, change(TABLE, "plt,sto", "plt,ofo"), [("row", STO, "missing"), ("row", (*STO[:2], "ofo"), "new")]),
         (TABLE, without("macro_f"), [("column", ("macro_f",), "missing")]),
         (without("macro_f"), TABLE, [("column", ("macro_f",), "new")]),
-        # Accepted tables lack the costs.
+        # Reference tables have no costs.
         (without("test_ms"), TABLE, []),
         (TABLE, without("test_ms"), []),
     ],
 )
-def test_rows_and_columns_that_one_side_lacks(files, left, right, parts):
+def test_rows_and_columns_missing_on_one_side_are_named(files, left, right, parts):
     (comparison,) = compare(*files(left, right))
     assert comparison.parts == parts
     assert comparison.same == (not parts)
-    assert comparison.moved() == []  # they are named with their part, and not cell by cell
+    assert comparison.moved() == []  # their part is named, not each cell
 
 
-def test_of_suites_those_are_compared_that_the_left_side_has(tmp_path):
+def test_only_suites_of_the_left_side_are_compared(tmp_path):
     for name in ("left/demo", "left/gone", "right/demo", "right/more"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "table2.csv").write_text(TABLE)
@@ -138,7 +138,7 @@ def test_of_suites_those_are_compared_that_the_left_side_has(tmp_path):
     assert left == right
 
 
-def test_tables_come_in_the_order_of_the_paper_and_claims_last():
+def test_tables_are_in_order_of_the_paper_with_claims_last():
     names = ["a/table1.csv", "a/table2.csv", "a/table10.csv", "a/measures.csv", "b/table1.csv", "a/claims.csv"]
     assert sorted(reversed(names), key=in_order) == names
 
@@ -153,7 +153,7 @@ def test_tables_come_in_the_order_of_the_paper_and_claims_last():
         (TABLE, TABLE, ["macro_f", "macro-f"], ["'macro-f'", "macro_f", "test_ms"]),
     ],
 )
-def test_what_cannot_be_compared(files, left, right, columns, facts):
+def test_incomparable_tables_are_refused(files, left, right, columns, facts):
     with raises_with(XmlcError, facts):
         compare(*files(left, right), columns=columns)
 
@@ -163,7 +163,7 @@ CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", 
 
 @settings(max_examples=100, deadline=None)
 @given(left=st.tuples(CELLS, CELLS, CELLS), right=st.tuples(CELLS, CELLS, CELLS))
-def test_tables_are_the_same_where_their_fingerprints_are(left, right):
+def test_tables_are_equal_exactly_if_their_fingerprints_are(left, right):
     sides = [
         pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", "c"])
         for cells in (left, right)
@@ -173,7 +173,7 @@ def test_tables_are_the_same_where_their_fingerprints_are(left, right):
     assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
 
 
-def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
+def test_claims_are_compared_only_for_the_same_data(files):
     claims = "claim,effect,verdict\nfaster,2.5,holds\n"
     left, right = files(claims, claims, "claims.csv")
     for ours, accepted, same in (
@@ -190,10 +190,10 @@ def test_claims_are_compared_if_both_sides_are_of_the_same_data(files):
 
 OLD = "dataset,model,method,macro_f,seeds\nyeast,plt,sto,2.50,1\n"
 MADE = OLD.replace("seeds\nyeast,plt,sto,2.50", "train_seconds,train_threads,seeds\nyeast,plt,sto,1.50,9.5,2")
-NEW = OLD.replace("sto,2.50", "sto,1.50")  # without the costs, and digit by digit as it was made
+NEW = OLD.replace("sto,2.50", "sto,1.50")  # without costs, and with every digit
 
 
-def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(tmp_path):
+def test_accept_copies_existing_tables_without_costs(tmp_path):
     made, reference = tmp_path / "made", tmp_path / "reference"
     files = {"made/plt2016/table2": MADE, "made/plt2016/claims": MADE, "made/other/table1": MADE}
     files |= {"reference/plt2016/table1": OLD, "reference/plt2016/table2": OLD}
@@ -207,7 +207,7 @@ def test_accepting_takes_the_tables_that_were_made_without_costs_and_no_others(t
     said = accept(made, reference)
     assert [(file.name, line.split(",")[0]) for file, line in said] == [
         ("claims.csv", "new table"),
-        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is as before
+        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is unchanged
     ]
     found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
     assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}

@@ -1,4 +1,4 @@
-"""Finished tables: outdated ones are named, an archive gives the same page, others' records are added or refused."""
+"""Test finished tables: outdated ones are named, archives give the same page, external records are checked."""
 
 import json
 import os
@@ -27,7 +27,7 @@ OURS = Path("results/yeast/rankings/000.json")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Our run; a second clone has the same and a set more, whose archive is unpacked beside ours."""
+    """Return a run, and the unpacked archive of a second clone with one more dataset."""
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("here", "there"):
@@ -50,14 +50,14 @@ def here(runs, tmp_path, monkeypatch):
 
 
 def edit(file, change):
-    """Edit a record as one who knows would: its own checksum agrees with it."""
+    """Edit a record and update its checksum."""
     content = json.loads(file.read_text())
     change(content)
     file.write_text(json.dumps(stamped(content)))
 
 
 @pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
-def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(here, capsys, change):
+def test_outdated_table_is_named_and_others_are_shown(here, capsys, change):
     change(OURS)
     assert run("report", "--out", "report.html") == 0
     assert absent(capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md") == []
@@ -66,10 +66,10 @@ def test_a_table_that_is_not_of_its_records_is_named_and_the_others_are_shown(he
     assert "Table 2" in html
     assert run("results", "--out", "results.csv") == 0
     table = pd.read_csv("results.csv")
-    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # of table 2 alone
+    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # only table 2
 
 
-def test_a_page_is_made_again_from_the_archive(here, monkeypatch):
+def test_page_can_be_rebuilt_from_the_archive(here, monkeypatch):
     archive = here / "records.tar.xz"
     assert run("archive", "--out", archive) == 0
     with tarfile.open(archive) as content:
@@ -83,7 +83,7 @@ def test_a_page_is_made_again_from_the_archive(here, monkeypatch):
     assert (here / "after.html").read_text() == (here / "before.html").read_text()
 
 
-def test_the_same_files_give_the_same_bytes_and_other_files_are_left_out(here):
+def test_archive_is_reproducible_and_omits_other_files(here):
     assert run("archive", "--out", "first.tar.xz") == 0
     for file in Path("results").rglob("*.json"):
         os.utime(file, (1, 1))
@@ -96,7 +96,7 @@ def test_the_same_files_give_the_same_bytes_and_other_files_are_left_out(here):
 
 
 @pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
-def test_a_record_outside_the_folder_is_refused(record):
+def test_record_outside_the_folder_is_refused(record):
     with raises_with(XmlcError, record):
         archived_files([MadeOf("table1", PAPER, (Path(record),))])
 
@@ -119,7 +119,7 @@ def test_new_records_are_shown_with_their_origin(here):
     assert f'"record: {NEW}"' in page, "under the name that it has where it was made"
 
 
-def test_each_run_is_taken_once_whoever_has_it(here):
+def test_run_in_several_archives_is_used_once(here):
     shutil.copytree(ALICE, ALICE.with_name("bob"))
     ours = finished_tables(Path("results/tables"), [PAPER])
     before, after = ({made.table: set(made.records) for made in tables} for tables in (ours, with_contributed(ours)))
@@ -140,21 +140,21 @@ def test_each_run_is_taken_once_whoever_has_it(here):
          ["001.json", "rcv1-2k", "726376312d32", "ffffffffffff", NEW]),
     ],
 )  # fmt: skip
-def test_what_differs_is_refused_by_name(here, capsys, change, facts):
+def test_contradictory_records_are_refused_by_name(here, capsys, change, facts):
     change()
     assert run("report", "--contributed", "--out", "page.html") == 1
     assert absent(capsys.readouterr().err, *facts) == []
     assert not Path("page.html").exists()
 
 
-def test_the_long_table_has_the_numbers_of_records_and_statistics(tmp_path):
+def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
     make_table(tmp_path, "claims", files, "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
-def test_a_number_of_the_long_table_says_whose_it_is_and_how_it_came_about(runs):
+def test_number_in_long_table_has_its_origin_and_settings(runs):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(runs)
         table = long_table(finished_tables(Path("results/tables"), [PAPER]))

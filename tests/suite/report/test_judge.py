@@ -1,4 +1,4 @@
-"""Printed numbers judged with all that is known of them."""
+"""Test verdicts on published numbers from runs, splits and settings."""
 
 import math
 from collections import Counter
@@ -37,7 +37,7 @@ def judged(judge, value, place=STO, published="10.96", seeds=1, deviation=math.n
     return judge.judge(paper, table, ours, row)
 
 
-def test_a_number_is_inside_or_outside_of_its_interval_with_the_sign():
+def test_number_is_inside_its_interval_above_or_below():
     judge = judge_with(10.96, 10.95, 10.97)
     assert judged(judge, 10.956).verdict is Verdict.AS_PRINTED
     inside = judged(judge, 10.97)
@@ -48,16 +48,16 @@ def test_a_number_is_inside_or_outside_of_its_interval_with_the_sign():
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(10.956, Verdict.AS_PRINTED), (12.0, Verdict.DIFFERENT)])
-def test_a_cell_of_a_model_that_draws_nothing_is_equal_as_printed_or_different(value, verdict):
+def test_cell_of_deterministic_model_is_equal_as_printed_or_different(value, verdict):
     found = judged(judge_with(value, value, value), value)
     assert (found.verdict, found.reason) == (verdict, NO_CHANCE)
     assert found.interval == pytest.approx(0.00566, abs=1e-5)
-    # On another split it may differ as much as splits do; where that was not measured, nothing is decided.
+    # Another split adds the error of splits. Without that error, the cell is undecided.
     assert judged(judge_with(12.0, 12.0, same=frozenset(), split_error=0.1), 12.0).verdict is Verdict.ABOVE
     assert judged(judge_with(12.0, 12.0, same=frozenset()), 12.0).verdict is Verdict.UNDECIDED
 
 
-def test_a_number_that_a_paper_prints_twice_is_one_number():
+def test_number_printed_twice_is_counted_once():
     def is_repeated(place, published):
         rows = {key: row_of(key, {place[3]: text} | more) for key, (text, more) in published.items()}
         return repeats(number(place, published[place[2]][0]), rows)
@@ -66,14 +66,14 @@ def test_a_number_that_a_paper_prints_twice_is_one_number():
     assert is_repeated(ndcg, {LDSM[2]: ("71.91", {"p@1": "71.91"})})
     assert not is_repeated(ndcg, {LDSM[2]: ("71.91", {})})
     assert is_repeated(("plt2016", "table4", ("plt", "yeast"), "fta"), {("plt", "yeast"): ("20.41", {})})
-    # Inner products that do not depend on the method count in the first row.
+    # If inner products do not depend on the method, only the first row counts.
     rows = {("yeast", "fastxml", method): ("60", {}) for method in ("fta", "sto", "ofo")}
     found = [is_repeated(("plt2016", "table2", row, "inner_products"), rows) for row in rows]
     assert found == [False, True, True]
 
 
-def test_what_a_paper_measured_counts_on_one_of_two_splits():
-    """The other is judged and counted apart, as the quoted rows, which are of that split, are."""
+def test_published_number_counts_on_only_one_of_two_splits():
+    """The number on the other split is judged and counted separately, as quoted rows are."""
     judge = Judge.of_project(ROOT / "config", {})
     found = {
         (row, name): judged(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
@@ -89,22 +89,22 @@ def test_what_a_paper_measured_counts_on_one_of_two_splits():
     assert absent(other.reason, "delicious-ldsm") == []
 
 
-def test_without_runs_there_is_no_judgement():
+def test_cell_without_runs_is_undecided():
     found = judged(Judge(same_split=SAME), 10.9)
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
-    # The deviation of another model, method, dataset or table is none of this cell.
+    # The variation of another model, method, dataset or table does not apply to this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
         place = (*STO[:2], row, "macro_f")
         assert judged(judge_with(10.0, 12.0, place=place), 10.9).verdict is Verdict.UNDECIDED
 
 
-def test_runs_at_hand_count_before_those_on_file():
+def test_current_runs_take_precedence_over_stored_runs():
     found = judged(judge_with(1.0, 20.0), 10.97, seeds=5, deviation=0.01)
     assert found.verdict is Verdict.INSIDE
     assert absent(found.reason, 0.01, "5 runs") == []
 
 
-def test_another_split_adds_its_error_or_leaves_the_number_unjudged():
+def test_other_split_adds_its_error_or_leaves_number_undecided():
     assert judged(judge_with(10.96, 10.95, 10.97, same=frozenset()), 10.97).verdict is Verdict.UNDECIDED
     found = judged(judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5), 10.0)
     assert found.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
@@ -123,11 +123,11 @@ def test_another_split_adds_its_error_or_leaves_the_number_unjudged():
         ((*STO[:3], "test_ms"), "1.0", {"value": 5.0}, None),
     ],
 )
-def test_cells_without_a_judged_number(place, published, about, verdict):
+def test_cells_without_comparable_numbers_get_no_judgement(place, published, about, verdict):
     assert judged(judge_with(10.96, 10.95), place=place, published=published, **about).verdict is verdict
 
 
-def test_the_projects_judge_knows_splits_and_printed_runs():
+def test_project_judge_uses_splits_and_published_runs():
     judge = Judge.of_project(ROOT / "config", {})
     assert judge.printed_runs["oplt2021"] == 5
     assert judge.printed_runs["plt2016"] == 1
@@ -137,23 +137,23 @@ def test_the_projects_judge_knows_splits_and_printed_runs():
     assert ("plt2016", "plt") not in judge.calibrated
 
 
-# A printed number and our mean of five runs are drawn 2000 times about a level, where one run of either deviates by
-# `deviation` and ours are off by `shift`: the percentages of equal as printed, inside, outside +, outside -, different
-# and undecided.
+# A published number and the xmlc mean of five runs are drawn 2000 times. The standard deviation of one run is
+# `deviation`, and the xmlc runs are shifted by `shift`. Numbers are percentages of equal as printed, inside, outside +,
+# outside -, different and undecided.
 SHARES = {
     (64, 0.6, 0): (1, 94, 2.5, 2.5, 0, 0),  # faithful
-    (64, 0.6, 2): (0, 36, 63, 0, 0, 1),  # off by two or three points, in deviations of one run by 3.3 to 10
+    (64, 0.6, 2): (0, 36, 63, 0, 0, 1),  # shifted by two or three points, or 3.3 to 10 standard deviations
     (64, 0.6, 3): (0, 8, 92, 0, 0, 0),
     (64, 0.3, -3): (0, 0, 0, 100, 0, 0),
-    (10, 1.0, 0): (0, 0, 2.5, 2.5, 0, 95),  # runs that vary by a tenth of the number tell what is far outside
+    (10, 1.0, 0): (0, 0, 2.5, 2.5, 0, 95),  # runs that vary by a tenth of the number reveal only large shifts
     (10, 1.0, 6): (0, 0, 96, 0, 0, 4),
-    (64, 0, 0): (100, 0, 0, 0, 0, 0),  # a model that draws nothing, faithful or not
+    (64, 0, 0): (100, 0, 0, 0, 0, 0),  # a deterministic model, faithful or not
     (64, 0, 2): (0, 0, 0, 0, 100, 0),
 }
 
 
 @pytest.mark.parametrize(("level", "deviation", "shift"), SHARES)
-def test_simulated_faithful_and_unfaithful_reproductions(level, deviation, shift):
+def test_simulated_reproductions_get_expected_rates_of_verdicts(level, deviation, shift):
     judge = Judge(same_split=frozenset({("ldsm2020", "delicious")}))
     rng, found, trials = np.random.default_rng(0), Counter(), 2000
     for _ in range(trials):
@@ -164,7 +164,7 @@ def test_simulated_faithful_and_unfaithful_reproductions(level, deviation, shift
     assert [found[one] for one in OUTCOMES] == pytest.approx(SHARES[level, deviation, shift], abs=2)
 
 
-def test_a_number_with_settings_from_published_results_is_marked():
+def test_number_fitted_to_published_results_is_marked():
     about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
     found = judged(judge_with(10.95, 10.96, 10.97, calibrated=about), 10.97)
     assert (found.verdict, found.calibrated) == (Verdict.INSIDE, about["plt2016", "plt"])

@@ -1,4 +1,4 @@
-"""Runs with several seeds: their file, how they are measured, and the intervals taken from them."""
+"""Test runs with several seeds: their file, their measurement and their intervals."""
 
 import math
 from dataclasses import replace
@@ -26,12 +26,12 @@ HEAD = "paper,table,row,column,seeds,values,split_error\n"
 
 
 def write(file, *lines):
-    """Write runs with a split error or without: ``table2 / yeast / plt / fta / macro_f / 40 41.5``."""
+    """Write runs, with or without a split error: ``table2 / yeast / plt / fta / macro_f / 40 41.5``."""
     file.write_text(HEAD + "".join(f"{line}\n" for line in lines))
     return file
 
 
-def test_the_spreads_of_a_file(tmp_path):
+def test_spreads_are_computed_from_runs_in_a_file(tmp_path):
     lines = ("ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96", "plt2016,t,a / b,x,0 1,40 41.5,")
     spreads = read_spreads(write(tmp_path / "runs.csv", *lines))
     values = [63.34, 63.14, 62.58]
@@ -47,7 +47,7 @@ def test_the_spreads_of_a_file(tmp_path):
         ("table4", ["plt / a", "gone / a", "plt / b"], ["plt / a"], ["plt / a", "plt / b"]),  # the model comes first
     ],
 )
-def test_a_dataset_of_a_table_is_replaced_as_a_whole(tmp_path, table, earlier, new, kept):
+def test_all_runs_of_a_dataset_in_a_table_are_replaced(tmp_path, table, earlier, new, kept):
     file, other = (
         write(tmp_path / name, *(f"plt2016,{table},{row},x,0 1,{value} {value}," for row in rows))
         for name, rows, value in (("runs.csv", earlier, 1), ("new.csv", new, 2))
@@ -67,13 +67,13 @@ def test_a_dataset_of_a_table_is_replaced_as_a_whole(tmp_path, table, earlier, n
         (HEAD + "p,t,a / b,x,0 1,1 y,\n", ["runs.csv:2", "'1 y'"]),
     ],
 )
-def test_a_broken_file_is_refused(tmp_path, text, facts):
+def test_invalid_file_of_runs_is_refused(tmp_path, text, facts):
     (tmp_path / "runs.csv").write_text(text)
     with raises_with(XmlcError, facts):
         read_runs(tmp_path / "runs.csv")
 
 
-def test_the_projects_file_is_about_cells_that_exist_and_its_seed_0_is_the_reference():
+def test_shipped_runs_have_existing_cells_and_reference_seed_0():
     runs, compared = read_runs(ROOT / "config/runs.csv"), 0
     assert len(runs) > 130
     for (paper, table), group in runs.groupby(["paper", "table"]):
@@ -90,23 +90,23 @@ def test_the_projects_file_is_about_cells_that_exist_and_its_seed_0_is_the_refer
 
 
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1.0])
-def test_runs_that_vary_less_than_rounding_are_fixed(unit):
-    least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then that of rounding
+def test_runs_that_vary_less_than_rounding_are_deterministic(unit):
+    least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then the variance of rounding
     below, above = (half_width(Spread(5, share * least), unit) for share in (0.99, 1.01))
     assert (below[1], above[1]) == (True, False)
     assert below[0] < above[0] < 1.05 * below[0]
     assert half_width(Spread(5, 1e-9 * least), unit)[0] == pytest.approx(1.96 * unit / math.sqrt(12), rel=1e-3)
 
 
-def test_the_formula_by_hand():
-    # t with 4 degrees of freedom is 2.776; rounding is nothing beside the deviation.
+def test_interval_equals_formula_computed_by_hand():
+    # The quantile of t with 4 degrees of freedom is 2.776. Rounding is negligible here.
     assert half_width(Spread(5, 1.0), 1e-9)[0] == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
     assert half_width(Spread(5, 1.0), 1e-9, 5, 5)[0] == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
-    # No deviation: rounding alone, or 1.96 standard errors of two test sets.
+    # Without variation, the interval is rounding or 1.96 standard errors of two test sets.
     of_rounding = (pytest.approx(1.96 * 0.1 / math.sqrt(12), rel=1e-3), True)
     assert half_width(Spread(5, 0.0), 0.1) == of_rounding
     assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True)[0] == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
-    # A known split needs no standard error, and has none.
+    # A known split needs no standard error.
     assert half_width(Spread(5, 0.0, 1.0), 0.1) == of_rounding
 
 
@@ -120,11 +120,11 @@ def measured(run):
     return runs_of([build_table(made, known) for made in finished_tables(run / "results/tables", [PAPER])], known)
 
 
-def test_each_published_cell_has_the_value_of_each_seed(run):
+def test_each_published_cell_gets_a_value_per_seed(run):
     records = [*every_method(f=0.40), *(record | {"seed": 3} for record in every_method(f=0.42))]
     make_table(run, "table2", write_records(run / "results/yeast/other", records))
     found = measured(run)
-    # sto is 5 points below fta; inner products are printed for fta alone; ofo and other methods are not printed.
+    # sto is 5 points below fta. The paper has inner products only for fta, and no ofo.
     assert [*found.itertuples(index=False, name=None)] == [
         (PAPER, "table2", "yeast / plt / fta", "macro_f", "0 3", "40 42", ""),
         (PAPER, "table2", "yeast / plt / fta", "inner_products", "0 3", "55 55", ""),
@@ -132,7 +132,7 @@ def test_each_published_cell_has_the_value_of_each_seed(run):
     ]
 
 
-def test_rankings_tell_the_error_of_their_test_set(run):
+def test_rankings_give_the_error_of_their_test_set(run):
     (run / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1,p@3\nyeast,plt,75.00,25.00\n")
     records = [
         ranking(seed=seed, p1=0.75 + 0.01 * seed, standard_errors={"p@1": 0.01 + 0.002 * seed}) for seed in (0, 1)
@@ -140,17 +140,17 @@ def test_rankings_tell_the_error_of_their_test_set(run):
     make_table(run, "table1", write_records(run / "results/yeast/rankings", records))
     found = measured(run).set_index("column")
     assert found.loc["p@1", "values"] == "75 76"
-    # In percent, the mean over seeds; 1500 of 2417 instances are for training.
+    # Mean over seeds in percent. 1500 of 2417 instances are for training.
     assert found.loc["p@1", "split_error"] == f"{1.1 * math.sqrt(1500 / 2417):.3g}"
     assert found.loc["p@3", "split_error"] == ""
 
 
-def test_without_published_cells_of_several_seeds_there_is_nothing_to_keep():
+def test_runs_without_published_cells_or_several_seeds_are_refused():
     with raises_with(XmlcError, "seeds"):
         runs_of([], {})
 
 
-def test_the_split_error_is_that_of_random_splits():
+def test_split_error_matches_random_splits():
     rng = np.random.default_rng(0)
     scores = rng.random(500) < 0.6
     test_sets = [rng.permutation(scores)[:200] for _ in range(4000)]
@@ -160,14 +160,14 @@ def test_the_split_error_is_that_of_random_splits():
     assert found == pytest.approx(100 * np.std([scores.mean() for scores in test_sets]), rel=0.05)
 
 
-def test_the_command_keeps_what_the_file_has_of_other_datasets(run, monkeypatch, capsys):
+def test_command_keeps_runs_of_other_datasets_in_the_file(run, monkeypatch, capsys):
     monkeypatch.chdir(run)
     file = run / "runs.csv"
     file.write_text(
         "paper,table,row,column,seeds,values,split_error\n"
         f"{PAPER},table2,scene / plt / fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
     )
-    for _ in range(2):  # a second time changes nothing
+    for _ in range(2):  # a second run changes nothing
         assert command("deviations", "results/tables", "--out", file) == 0
         rows = {*read_runs(file)["row"]}
         assert rows == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}

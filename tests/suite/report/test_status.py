@@ -1,4 +1,4 @@
-"""What of a run is done, missing and failed."""
+"""Test which results of a run are reported as done, missing and failed."""
 
 import base64
 import json
@@ -35,7 +35,7 @@ FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
 
 
 def put(file):
-    """Put a file there, as a step writes it."""
+    """Write a file as a step does."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(stamped({})))
 
@@ -49,7 +49,7 @@ PLAN = plan_with(TABLES, {"figure1": []})
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Two datasets: of yeast one record of three is there and one failed, of scene all is there."""
+    """Create a run of two datasets. yeast has one of three records and one failure. scene is complete."""
     monkeypatch.chdir(tmp_path)
     there = [FULL.format("yeast", "plt", 0), FULL.format("scene", "plt", 0), "results/tables/plt2016/table2.md"]
     for file in there:
@@ -66,7 +66,7 @@ def counts(plan, run, dataset):
     return tuple(map(states.count, ("Done", "Missing", "Blocked")))
 
 
-def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
+def test_records_are_counted_by_dataset_and_tables_by_paper(run):
     assert [counts(PLAN, run, name) for name in ("yeast", "scene", MADE)] == [(1, 1, 1), (1, 0, 0), (1, 2, 0)]
 
 
@@ -78,7 +78,7 @@ def test_files_are_counted_by_dataset_and_those_made_of_them_by_paper(run):
     ],
 )
 @pytest.mark.parametrize("seeds", ["seed0", "seeds"])
-def test_a_record_is_missing_because_of_a_step_of_its_model_seed_and_portion(run, log, failed, seeds):
+def test_failed_step_blocks_records_of_its_model_seed_and_training_split(run, log, failed, seeds):
     log = run / f"logs/scene/fastxml/{seeds}/{log}.log"
     log.parent.mkdir(parents=True)
     log.write_text("Usage: xmlc x\n\nError: Missing argument 'RECORDS...'.\n")
@@ -89,7 +89,7 @@ def test_a_record_is_missing_because_of_a_step_of_its_model_seed_and_portion(run
     assert counts(plan, run, "scene") == (0, 2, 2)
 
 
-def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
+def test_table_is_done_while_it_agrees_with_its_records(run):
     def is_done():
         return counts(plan_with({"table2": TABLES["table2"]}), run, MADE)[0]
 
@@ -110,7 +110,7 @@ def test_a_table_is_done_while_it_is_of_the_records_that_are_there(run):
     assert not is_done(), "it is of fewer records than are planned"
 
 
-def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
+def test_most_urgent_lines_are_first_and_complete_ones_are_folded(run):
     reason = f"table3.csv: {'no column dataset, expected the keys dataset, model, method ' * 3}"
     log = Path("logs/tables/plt2016/table3.log")
     log.parent.mkdir(parents=True)
@@ -131,7 +131,7 @@ def test_the_most_urgent_comes_first_and_what_is_complete_is_folded(run):
     assert [absent(line, *some) for line, some in zip(done.splitlines(), facts, strict=True)] == [[]] * 3
 
 
-def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
+def test_unrequested_suite_is_reported_only_by_name(run):
     def papers(*named):
         return {result.paper for result in status_of(PLAN, run, [], named)}
 
@@ -143,7 +143,7 @@ def test_a_suite_that_nobody_asks_for_is_told_of_when_it_is_named(run):
 
 @pytest.fixture
 def configured(run):
-    """A project with one paper, which asks for a table of rankings of one PLT on two datasets."""
+    """Create a project whose only paper requests a table of rankings of one PLT on two datasets."""
     (run / "config").mkdir()
     (run / "config/config.yaml").write_text("papers: [plt2016]\n")
     (run / "config/datasets.yaml").write_text("")
@@ -156,7 +156,7 @@ def configured(run):
     return run
 
 
-def test_the_exit_status_is_0_only_when_all_is_there(configured):
+def test_exit_status_is_0_only_for_complete_runs(configured):
     def status(*options):
         return CliRunner().invoke(command, options)
 
@@ -169,7 +169,7 @@ def test_the_exit_status_is_0_only_when_all_is_there(configured):
     assert status("datasets=[scene]").exit_code == 1
 
 
-def test_the_settings_are_by_default_those_of_the_last_run(configured):
+def test_status_uses_settings_of_last_run_by_default(configured):
     def status(*options):
         done = CliRunner().invoke(command, options)
         return done.exit_code, " ".join(done.output.partition("\n\n")[0].split())
@@ -188,10 +188,10 @@ def test_the_settings_are_by_default_those_of_the_last_run(configured):
     "damage",
     [lambda text: text[:9], lambda text: text.replace("{", '{"edited": 1, '), lambda text: "", lambda text: "[]"],
 )
-def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage):
+def test_damaged_record_is_not_done_and_its_target_is_named(configured, damage):
     record = configured / FULL.format("scene", "plt", 0)
     record.write_text(damage(record.read_text()))
-    os.utime(record, ns=(1, 1))  # the table is not older
+    os.utime(record, ns=(1, 1))  # the table is as new
     done = CliRunner().invoke(command, [])
     assert done.exit_code == 1
     said = " ".join(done.output.split())
@@ -199,7 +199,7 @@ def test_a_damaged_record_is_not_done_and_the_target_is_named(configured, damage
     assert absent(said, *facts, "6 of 7", "0 steps", "1 record", "1 result") == []
 
 
-def test_a_record_that_was_removed_from_the_folder_of_a_step_is_named_with_the_folder(tmp_path):
+def test_record_removed_from_folder_of_a_step_is_named_with_the_folder(tmp_path):
     folder = "results/scene/plt/seed0/80/evaluation"
     with atomic_folder(tmp_path / folder) as temporary:
         for name in ("fta.json", "sto.json"):
@@ -210,7 +210,7 @@ def test_a_record_that_was_removed_from_the_folder_of_a_step_is_named_with_the_f
     assert absent(status_of(plan, tmp_path, [])[0].causes[0].reason, f"snakemake {folder}") == []
 
 
-def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):
+def test_run_of_one_table_counts_only_its_inputs(configured):
     table = "results/tables/plt2016/table1.md"
     plt, statistics = FULL.format("yeast", "plt", 0), "results/yeast/statistics.json"
     LastRun(targets=[table], files=[table, plt, FULL.format("scene", "plt", 0)]).write()
@@ -222,7 +222,7 @@ def test_of_a_run_of_one_table_only_what_leads_there_counts(configured):
     assert "7 of 7 results exist" in CliRunner().invoke(command, ["--paper", "plt2016"]).output
 
 
-def test_what_papers_share_counts_for_the_one_whose_tables_are_made():
+def test_shared_records_count_for_the_requested_paper():
     plan = plan_with(TABLES)
     other = {"other": plan_with({"table2": TABLES["table2"]})["plt2016"]}
     files = ["results/tables/plt2016/table2.md", *TABLES["table2"]]
@@ -232,7 +232,7 @@ def test_what_papers_share_counts_for_the_one_whose_tables_are_made():
     assert not found["other"].requested
 
 
-def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_path, monkeypatch):
+def test_killed_and_active_runs_are_reported_with_their_targets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert outcome_of(LastRun()) == ""
     name = base64.urlsafe_b64encode(b"results/yeast/plt/seed0/full/model").decode()
@@ -259,11 +259,11 @@ def test_a_killed_run_and_one_that_is_at_work_are_told_with_what_they_make(tmp_p
         ("Traceback (most recent call last):\n  File x\nValueError: bad\n", "ValueError: bad"),
     ],
 )
-def test_the_last_error_of_a_log_is_its_reason(text, reason):
+def test_last_error_of_a_log_is_the_reason(text, reason):
     assert error_message(text) == reason
 
 
-def test_failures_say_whose_they_are(tmp_path):
+def test_failures_are_reported_with_dataset_and_model(tmp_path):
     for name in ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seed3/80/thresholds", "tables/plt2016/table1"):
         log = tmp_path / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a comparison says: what the runs differ in, the largest moves, each table, and how long it is."""
+"""Test the summary of a comparison: changed settings, largest changes, tables, and its length."""
 
 import pytest
 from compare_cases import MIXED, TABLE, change, table_writer
@@ -26,7 +26,7 @@ def tell(left, right, runs=None):
 
 
 def settings(**changes):
-    """Return what a run of PLT on two datasets keeps beside its tables."""
+    """Return the settings stored next to the tables of a run of PLT on two datasets."""
     passport = {"python": "3.13.0", "cpu": "any", "threads": 2}
     records = [
         make(name, seed=seed, passport=passport)
@@ -55,23 +55,23 @@ def changes(old, new):
         ({"": {"code": "12ab"}}, ["code 34cd -> 12ab"]),
         ({"": {"code": "12ab", "commit": "9f8e"}}, ["code 34cd (5e6f) -> 12ab (9f8e)"]),
         ({"": {"python": "3.14.0", "code": "12ab"}}, ["python 3.13.0 -> 3.14.0", "code 34cd -> 12ab"]),
-        ({"yeast": {"propensity": "0.5 0.4"}}, []),  # earlier versions did not record it
+        ({"yeast": {"propensity": "0.5 0.4"}}, []),  # earlier versions did not record this setting
     ],
 )
-def test_what_two_runs_differ_in(changed, said):
+def test_differences_between_two_runs_are_named(changed, said):
     old = settings()
     assert changes(old, old | settings(**changed)) == said
     assert absent(told([(old, old | settings(**changed))], True), *said) == []
 
 
 @pytest.mark.parametrize("name", ["validation_share", "propensity", "model code", "files", "method code"])
-def test_whatever_else_a_record_was_made_with_is_named_if_it_differs(name):
+def test_every_other_setting_is_named_if_it_differs(name):
     old, new = (settings_of([as_record(thresholds(settings={name: value}))]) for value in ("12ab", "34cd"))
     (said,) = changes(old, new)
     assert said.endswith(f": {name} 12ab -> 34cd")
 
 
-def test_settings_are_compared_for_tables_that_have_them_on_both_sides():
+def test_settings_are_compared_for_tables_with_settings_on_both_sides():
     one, other = settings(), settings(**{"yeast / plt": {"arity": 8}})
     assert absent(told([(one, other), ({}, other)], True), "arity", "1 of 2 tables", "old") == []
     assert absent(told([(one, one), ({}, other)], False), "arity") == ["arity"]
@@ -79,12 +79,12 @@ def test_settings_are_compared_for_tables_that_have_them_on_both_sides():
     assert absent(told([], False), "both") == []
 
 
-def test_files_of_all_seeds_are_named_each_once():
+def test_file_shared_by_seeds_is_named_once():
     records = [as_record(ranking(seed=seed, settings={"files": f"both of-{seed}"})) for seed in (0, 1, 0)]
     assert settings_of(records)["yeast / plt"]["files"] == "both of-0 of-1"
 
 
-def test_the_first_lines_the_largest_moves_and_a_line_for_each_table(files):
+def test_summary_has_headline_largest_changes_and_a_line_per_table(files):
     left, right = files(TABLE, MIXED)
     for path, arity in ((left, 16), (right, 8)):
         made = settings(**{"yeast / plt": {"arity": arity}, "scene / plt": {"arity": arity}})
@@ -93,7 +93,7 @@ def test_the_first_lines_the_largest_moves_and_a_line_for_each_table(files):
     assert absent(found.head[1], "3 of 6 cells", "2 rows") == []
     assert absent(found.head[2], "plt: arity 16 -> 8") == []
     assert found.head[3] == "old, new"
-    # The smaller move stands first, since nobody knows that it is noise.
+    # The smaller change is first because it is not known to be noise.
     assert [row[:3] for row in found.moves.rows] == [
         ["yeast, Mine, FTA, Macro-F", "40 -> 40.1", "+0.1"],
         ["yeast, Mine, STO, Macro-F", "35.1235 -> 36", "+0.877"],
@@ -101,13 +101,13 @@ def test_the_first_lines_the_largest_moves_and_a_line_for_each_table(files):
     table, costs = found.sections
     assert absent(table.line, "table2", "3 of 6 cells", "macro_f by up to 0.877", "inner_products in 1 row") == []
     assert ["yeast / plt / sto", "inner_products", "60.0", "–", "", "missing"] in table.rows
-    assert costs.rows == [("table2", "test_ms", "1.00", "2.00")]  # the least and the largest ratio
+    assert costs.rows == [("table2", "test_ms", "1.00", "2.00")]  # the smallest and the largest ratio
     lines = told_as_text(found, every_cell=True).splitlines()
     assert lines[:4] == found.head
     assert len(lines) > len(told_as_text(found).splitlines()) + len(table.rows)
 
 
-def test_the_headline_of_a_study_is_macro_f_over_the_labels_present(tmp_path):
+def test_headline_of_a_study_is_macro_f_over_present_labels(tmp_path):
     text = "dataset,model,method,macro_f,macro_f_present\nmine,plt,fta,{},{}\n"
     for side, values in (("old", (40, 4)), ("new", (41, 6))):
         (tmp_path / side / "suite").mkdir(parents=True)
@@ -116,7 +116,7 @@ def test_the_headline_of_a_study_is_macro_f_over_the_labels_present(tmp_path):
     assert moves.rows == [["mine, PLT, FTA, Macro-F, labels present", "4 -> 6", "+2", ""]]
 
 
-def test_noise_comes_from_the_side_with_more_seeds_and_each_number_is_told_once(files):
+def test_noise_is_estimated_on_side_with_more_seeds_and_listed_once(files):
     one = "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\nyeast,plt,sto,40,1\nyeast,br,sto,40,1\n"
     five = (
         "dataset,model,method,macro_f,macro_f_std,seeds\n"
@@ -126,13 +126,13 @@ def test_noise_comes_from_the_side_with_more_seeds_and_each_number_is_told_once(
     for side in (left, right):
         (side.parent / "measures.csv").write_text(side.read_text().replace("method", "tuned_for"))
     rows = tell(left.parent, right.parent).moves.rows
-    # Student's t of 4 degrees of freedom, times 0.5 sqrt(1 + 1 / 5), is 1.52. Seeds of BR give the same number.
+    # Student's t with 4 degrees of freedom times 0.5 sqrt(1 + 1 / 5) is 1.52. Seeds of BR give the same number.
     assert [row[0] for row in rows] == [f"yeast, {name}, Macro-F" for name in ("PLT, FTA", "BR, STO", "PLT, STO")]
     assert ["within" in row[-1] for row in rows] == [False, False, True]
     assert absent(rows[0][-1], 0.5) == []
 
 
-def test_equal_tables_parts_and_claims(files):
+def test_equal_tables_missing_parts_and_changed_claims_are_summarized(files):
     claims = "claim,effect,verdict\nfaster,2.5,holds\nbetter,1,mixed\nnew,1,\n"
     left, right = files(claims, change(claims, "2.5,holds", "2.4,mixed"), "claims.csv")
     for side in (left, right):
@@ -151,7 +151,7 @@ def test_equal_tables_parts_and_claims(files):
     assert [absent(section.line, *some) for section, some in zip(found.sections, facts)] == [[]] * 4
 
 
-def test_next_to_a_paper_measured_numbers_come_first_each_with_its_interval(files):
+def test_comparison_with_a_paper_lists_measured_numbers_first_with_intervals(files):
     for deviation, outcome in ((0.1, "outside +"), (0.0, "different")):
         judge = Judge({("left", "table2", STO, "macro_f"): Spread(3, deviation)}, same_split={("left", "yeast")})
         found = tell_published(compare(*files(TABLE, MIXED), judge), "old, new")
@@ -163,7 +163,7 @@ def test_next_to_a_paper_measured_numbers_come_first_each_with_its_interval(file
         assert absent(found.sections[1].line, *["2.5 %"] * (outcome == "different")) == []
 
 
-def test_markdown_is_never_too_long_and_counts_what_is_left_out():
+def test_markdown_has_a_limited_length_and_counts_omissions():
     sections = [
         Section(f"table{place}: moved", ("row", "x"), [(f"row {i}|", "9" * 80)] * 2000) for place, i in enumerate("abc")
     ]

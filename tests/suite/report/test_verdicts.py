@@ -1,4 +1,4 @@
-"""Kinds of printed numbers, and verdicts by interval, on constants, and beside earlier numbers of ours."""
+"""Test kinds of published numbers, and verdicts by interval, on constants, and against earlier runs."""
 
 import math
 
@@ -25,35 +25,37 @@ from xmlc.suite.report.verdicts import (
         (-0.5, 0.5, 10, Verdict.INSIDE),
         (0.50001, 0.5, 10, Verdict.ABOVE),
         (-0.50001, 0.5, 10, Verdict.BELOW),
-        (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval is more than 5 % of the printed number
+        (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval exceeds 5 % of the published number
         (0.1, 0.5, 0, Verdict.UNDECIDED),
-        (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside of a wide interval is outside all the same
+        (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside a wide interval still counts as outside
         (9.0, math.nan, 10, Verdict.UNDECIDED),
-        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # before all else
+        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # takes precedence over the other verdicts
         (-0.005, 9.0, 10, Verdict.AS_PRINTED),
         (0.005, math.nan, 10, Verdict.AS_PRINTED),
     ],
 )
-def test_a_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
+def test_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
     assert judge_measured(difference, interval, printed, 0.01) is verdict
 
 
-def test_beyond_rounding_a_number_without_chance_is_different():
+def test_deterministic_number_is_different_beyond_rounding():
     for difference in (0.006, -3.0):
         assert judge_measured(difference, 0.005, 10, 0.01, fixed=True) is Verdict.DIFFERENT
     assert judge_measured(0.005, 0.005, 10, 0.01, fixed=True) is Verdict.AS_PRINTED
-    assert judge_measured(0.006, 0.007, 10, 0.01, fixed=True) is Verdict.INSIDE  # a chance smaller than rounding
+    assert (
+        judge_measured(0.006, 0.007, 10, 0.01, fixed=True) is Verdict.INSIDE
+    )  # the variation is smaller than rounding
 
 
 @pytest.mark.parametrize(
     ("difference", "unit", "verdict"),
     [(0.005, 0.01, Verdict.EQUAL), (0.0051, 0.01, Verdict.DIFFERENT), (27, 1, Verdict.DIFFERENT)],
 )
-def test_a_constant_is_equal_within_half_a_unit(difference, unit, verdict):
+def test_constant_is_equal_within_half_a_unit_of_last_digit(difference, unit, verdict):
     assert judge_constant(difference, unit) is verdict
 
 
-# An earlier number and one of now, by verdict: 0.1 is the same float64 in both, 0.3 the next one.
+# Earlier and new numbers by verdict. Both 0.1 are the same float64, the two 0.3 are neighbours.
 NUMBERS = {
     Verdict.EQUAL: [("40.0", "40"), ("0.1", "0.1000000000000000055"), ("0.0", "-0.0"), ("nan", "")],
     Verdict.DIFFERENT: [("0.30000000000000004", "0.3"), ("10/100", "10"), ("inf", "1"), ("good", "bad")],
@@ -67,21 +69,21 @@ NUMBERS = {
     [(*pair, verdict) for verdict, pairs in NUMBERS.items() for pair in pairs]
     + [(text, text, Verdict.EQUAL) for text in ("10/100", "", "inf", "good")],
 )
-def test_verdicts_beside_an_earlier_number_of_ours(old, new, expected):
+def test_number_is_compared_exactly_with_earlier_run(old, new, expected):
     assert judge_exactly(old, new) is expected
 
 
-def test_the_headlines_count():
+def test_headlines_count_verdicts():
     counts = {Verdict.INSIDE: 30, Verdict.ABOVE: 8, Verdict.UNDECIDED: 4, Verdict.NOT_RUN: 20, Verdict.FAILED: 1}
     assert measured_line(counts, "run") == (
         "42 of 63 run: 0 equal as printed, 30 inside, 8 outside +, 0 outside -, 0 different, 4 undecided"
     )
     assert measured_line({Verdict.NOT_RUN: 20}, "run") == "0 of 20 run"
-    # What only our side has is no cell of the earlier one.
+    # New cells are not counted as earlier cells.
     assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
 
 
-def test_a_unit_of_the_last_digit():
+def test_unit_of_last_digit_is_read_from_text():
     found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
     assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
 
@@ -91,7 +93,7 @@ def test_a_unit_of_the_last_digit():
     [
         ("plt2016", "table1", "n_train", "plt", Kind.DATASET),
         ("plt2016", "table1", "p@1", "plt", Kind.MEASURED),
-        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # which its authors ran themselves
+        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # the authors ran it themselves
         ("plt2016", "table2", "test_ms", "plt", Kind.COST),
         ("plt2016", "table2", "inner_products", "plt", Kind.MEASURED),  # counted, not timed
         ("plt2016", "table3", "low", "plt", Kind.CONFIGURATION),
@@ -106,5 +108,5 @@ def test_a_unit_of_the_last_digit():
         ("oplt2021", "table2", "train_cpu_minutes", "iplt", Kind.COST),
     ],
 )
-def test_the_kind_of_a_printed_number(paper, table, column, model, kind):
+def test_kind_of_published_number_follows_from_table_column_and_model(paper, table, column, model, kind):
     assert kind_of(column, table_of(table, paper), model) is kind

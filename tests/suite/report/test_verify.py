@@ -1,4 +1,4 @@
-"""What is damaged below a folder is named once, with what to delete; what has no checksum is named, too."""
+"""Test that damaged files are named once with the files to delete, and files without checksum are named."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def edit(path, old, new):
     path.write_bytes(content.replace(old, new, 1))
 
 
-def test_what_is_whole_is_read_and_counted(results):
+def test_intact_files_are_read_and_counted(results):
     found = verify([results])
     assert (found.damaged, found.without, found.files) == ([], [OTHER], 5)
     files = (DATA / NAME, DATA / "train/X.npy", DATA / "split.npy", RECORD, TUNED)
@@ -46,7 +46,7 @@ def test_what_is_whole_is_read_and_counted(results):
     assert found.seconds > 0
 
 
-def test_each_damaged_file_is_named_with_what_to_delete(results):
+def test_each_damaged_file_is_named_with_files_to_delete(results):
     edit(DATA / "train/X.npy", b"\x07", b"\x06")
     edit(DATA / "split.npy", b"\x07", b"\x06")
     edit(RECORD, b"0.75", b"0.95")
@@ -59,20 +59,20 @@ def test_each_damaged_file_is_named_with_what_to_delete(results):
 
 
 @pytest.mark.parametrize("place", [DATA / "train/X.npy", DATA / "split.npy", RECORD, TUNED])
-def test_one_file_is_verified_by_itself(results, place):
+def test_single_file_can_be_verified(results, place):
     assert verify([place]).damaged == []
     place.write_bytes(place.read_bytes()[:-3])
     assert [damage.file for damage in verify([place]).damaged] == [place]
 
 
-def test_a_list_or_checksum_that_is_gone_is_damage_too(results):
+def test_missing_list_or_checksum_is_damage(results):
     (DATA / NAME).unlink()
     edit(RECORD, b'"checksum"', b'"checksun"')
     TUNED.write_text("[")
     assert [damage.target for damage in verify([results]).damaged] == [DATA, RECORD, TUNED]
 
 
-def test_the_command_names_and_deletes_what_is_damaged(results, capsys):
+def test_command_names_and_deletes_damaged_files(results, capsys):
     (DATA / "more.npy").touch()
     assert run("verify") == 0
     assert (

@@ -1,4 +1,4 @@
-"""The page: verdicts cell by cell, headlines, passports; nothing unescaped, nothing from outside."""
+"""Test the page: verdicts of cells, headlines, environments, escaping, and no external content."""
 
 import base64
 import hashlib
@@ -49,19 +49,19 @@ def html(page):
     return to_html(page)
 
 
-def test_each_cell_stands_beside_what_the_paper_prints(page):
+def test_each_cell_is_shown_with_its_published_number(page):
     fta, sto = (cell(page, "Table 2", 0, ["yeast", "PLT"], method) for method in ("FTA", "STO"))
     assert (fta.text, fta.published, fta.verdict) == ("40.02 ± 0.03", "40.00", Verdict.INSIDE)
     assert (fta.difference, fta.interval) == ("+0.02", "± 0.43")
     assert absent(fta.reason, 0.028, "2 runs") == []
     assert (sto.published, sto.difference, sto.verdict) == ("36.00", "−0.98", Verdict.BELOW)
     assert cell(page, "Table 2", 0, ["yeast", "PLT"], "OFO").published == ""
-    time = cell(page, "Table 2", 1, ["yeast", "PLT"], "FTA")  # .25 ms beside .5 ms: a cost is not judged
+    time = cell(page, "Table 2", 1, ["yeast", "PLT"], "FTA")  # costs are not judged, here .25 ms and .5 ms
     assert (time.published, time.difference, time.verdict) == ("0.50", "×0.5", None)
     assert cell(page, "Table 2", 2, ["yeast", "PLT"], "FTA").verdict is Verdict.AS_PRINTED  # 55 inner products
 
 
-def test_models_come_first_then_tables_then_claims_and_what_they_rest_on_is_folded(run, tmp_path):
+def test_page_shows_models_then_tables_then_claims_with_folded_details(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
     page = page_of_run(tmp_path)
@@ -71,12 +71,12 @@ def test_models_come_first_then_tables_then_claims_and_what_they_rest_on_is_fold
     html = to_html(page)
     signs = ["<h1>Results on yeast<", claims_line(page.claims), 'id="on-yeast"', "<img", "<h3>Table 1", 'id="verdicts"']
     assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
-    assert len(made.frame) > page.claims.total() > page.claims["no data"] > 0  # verbatim ones, without costs
+    assert len(made.frame) > page.claims.total() > page.claims["no data"] > 0  # only verbatim claims, without costs
     folded = sum(panel.detail for panel in made.panels)
     assert sum(tag == "details" for tag, _ in Reader(html).tags) >= folded > 0
 
 
-def test_a_row_of_a_model_has_its_ranking_and_its_best_label_sets():
+def test_row_of_a_model_has_its_ranking_and_best_label_sets():
     sets = [
         thresholds(method=method, f=f)
         for method, f in {"sto": 0.5, "fta": 0.4, "for-micro-f": 0.9, "for-a-measure-of-before": 0.9}.items()
@@ -84,10 +84,10 @@ def test_a_row_of_a_model_has_its_ranking_and_its_best_label_sets():
     records = [*sets, inferred_from_estimates(method="gfm", f=0.6), ranking(), ranking(model="fastxml", p1=0.8)]
     (found,) = contests(*records)
     p, f = "P@1 (%)", "Macro-F, labels present (%)"
-    assert list(shown(found, p)) == ["FastXML", "PLT"]  # by P@1
+    assert list(shown(found, p)) == ["FastXML", "PLT"]  # sorted by P@1
     assert (shown(found, p)["FastXML"].best, shown(found, p)["PLT"].best) == (True, False)
     best = shown(found, f)["PLT"]
-    assert (best.text, best.by, best.order) == ("20.00", "gfm", pytest.approx(20))  # .6 / 3; STO has .5 / 3
+    assert (best.text, best.by, best.order) == ("20.00", "gfm", pytest.approx(20))  # .6 / 3, while STO has .5 / 3
     assert shown(found, "Macro-F, 0/0 = 1 (%)")["PLT"].text == "60.00"
     assert (shown(found, "Instance-F (%)")["PLT"].text, shown(found, f)["FastXML"].text) == ("60.00", "–")
     costs = [shown(found, name)["PLT"].text for name in ("Train (s)", "Predict (ms)", "Model (MB)")]
@@ -95,11 +95,11 @@ def test_a_row_of_a_model_has_its_ranking_and_its_best_label_sets():
     assert found.headline == "best P@1 80.00 (FastXML), Macro-F, labels present 20.00 (PLT, GFM)"
     drawn = unquote(found.drawing)
     assert ">FastXML</text>" in drawn
-    assert ">PLT</text>" not in drawn  # which takes as long and ranks worse
+    assert ">PLT</text>" not in drawn  # it takes as long and ranks worse
     assert contests(ranking())[0].drawing is None
 
 
-def test_models_that_seeds_do_not_tell_apart_are_tied_and_a_limit_is_never_the_best():
+def test_models_within_seed_variation_are_tied_and_oracle_is_never_best():
     p1 = {"plt": (0.70, 0.72), "fastxml": (0.71, 0.70), "swnn": (0.60, 0.62), "oracle": (0.90, 0.90)}
     records = [ranking(model=model, seed=seed, p1=one) for model, ones in p1.items() for seed, one in enumerate(ones)]
     cells = shown(*contests(*records), "P@1 (%)")
@@ -110,7 +110,7 @@ def test_models_that_seeds_do_not_tell_apart_are_tied_and_a_limit_is_never_the_b
     assert not any(cell.tied for cell in one_seed.values())
 
 
-def test_own_datasets_come_first_then_it_goes_by_labels_and_earlier_runs_are_last():
+def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
     def of(name, m, time):
         return ranking(name, dataset=dataset(name) | {"m": m}, passport=passport(time=f"2026-11-{time}T10:00:00Z"))
 
@@ -122,11 +122,11 @@ def test_own_datasets_come_first_then_it_goes_by_labels_and_earlier_runs_are_las
     ]  # fmt: skip
 
 
-def test_datasets_of_earlier_runs_stay_and_say_when_they_were_made(run, tmp_path):
+def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     before = passport(time="2026-11-20T10:00:00Z")
     settings = {"hyperparameters": {"arity": 2}, "passport": passport(time="2026-11-19T10:00:00Z")}
-    for seed, changes in enumerate(({"passport": before}, settings)):  # the second is of a run before that
+    for seed, changes in enumerate(({"passport": before}, settings)):  # the second is from an earlier run
         file = tmp_path / f"results/scene/plt/seed{seed}/full/ranking.json"
         file.parent.mkdir(parents=True)
         (path,) = write(file.parent, [ranking("scene", seed=seed) | changes])
@@ -147,14 +147,14 @@ OUTCOME = {
 }  # fmt: skip
 
 
-def test_the_headline_counts_every_measured_cell_that_was_run_once(page):
-    # fastxml's training on yeast failed; two numbers of wiki10-31k were not run.
+def test_headline_counts_every_measured_cell_once(page):
+    # Training of fastxml on yeast failed. Two numbers of wiki10-31k were not run.
     assert outcome_of(page.printed) == outcome_of(page.papers[0].printed) == OUTCOME
     facts = ["3 of 7", "1 of 2 datasets", "1 equal as printed", "1 inside", "1 outside -", "0 undecided"]
     assert absent(page.outcome, *facts) == []
 
 
-def test_a_printed_table_that_was_not_made_counts_as_not_run(tmp_path):
+def test_published_table_without_results_counts_as_not_run(tmp_path):
     small_run(tmp_path)
     (tmp_path / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nscene,plt,75.00\n")
     for file in tmp_path.glob("results/tables/*/table1.*"):
@@ -163,12 +163,12 @@ def test_a_printed_table_that_was_not_made_counts_as_not_run(tmp_path):
     assert found == OUTCOME | {"datasets run": "1 of 3", "printed": 8, "not run": 5}
 
 
-def test_where_the_split_is_not_known_only_an_equal_print_is_judged_without_its_error(run):
+def test_without_split_error_only_equal_printed_numbers_are_judged(run):
     found = outcome_of(page_of_run(run, Judge()).printed)
     assert (found["equal as printed"], found["undecided"], found["run"]) == (1, 2, 3)
 
 
-def test_what_was_not_run_is_listed_with_the_reason_of_a_failure(page):
+def test_missing_cells_are_listed_with_reason_of_failure(page):
     table = next(t for t in page.papers[0].tables if t.title == "Table 2")
     rows = list(map(tuple, table.not_run.rows))
     assert {*rows} == {("yeast", "FastXML", "FTA"), ("wiki10-31k", "PLT", "FTA")}
@@ -177,7 +177,7 @@ def test_what_was_not_run_is_listed_with_the_reason_of_a_failure(page):
     assert failed.reason == "no <room> left"
 
 
-def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
+def test_number_has_environments_of_its_records_for_each_seed(page):
     records = cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").records
     told = [page.passports.shown[place] for place in page.passports.numbers(records)]
     assert [passport["title"] for passport in told] == ["PLT, STO", "PLT, STO"]
@@ -191,7 +191,7 @@ def test_a_number_has_the_passports_of_its_own_records_one_for_each_seed(page):
     assert texts[passports[0][-1]] == "snakemake --cores 2 --force "
 
 
-def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, html):
+def test_numbers_fitted_to_published_results_are_marked_and_counted(run, html):
     about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
     page = page_of_run(run, Judge(same_split=SPLIT, calibrated=about))
     assert absent(published_lines(page.printed)[1], 3, "fitted to published results") == []
@@ -199,7 +199,7 @@ def test_numbers_with_settings_from_printed_results_are_marked_and_counted(run, 
     assert (to_html(page).count("‡</sup>"), html.count("‡</sup>")) == (3, 0)
 
 
-def test_no_table_is_an_error_that_says_what_to_do():
+def test_page_without_tables_is_refused_with_advice():
     with raises_with(XmlcError, "make demo"):
         page_of([], [], Judge())
 
@@ -213,7 +213,7 @@ def test_every_value_is_escaped(html):
     assert not [a for _, a in reader.tags if any(name.startswith("on") for name in a)]
 
 
-def test_the_page_brings_everything_and_lets_nothing_in(html):
+def test_page_is_self_contained_and_blocks_external_content(html):
     reader = Reader(html)
     addresses = [a[name] for _, a in reader.tags for name in ("src", "href", "xlink:href", "action") if a.get(name)]
     assert addresses
@@ -229,7 +229,7 @@ def test_the_page_brings_everything_and_lets_nothing_in(html):
     assert f"script-src 'sha256-{digest}'" in policy
 
 
-def test_tables_papers_and_the_whole_have_the_fingerprints_of_their_files(run, page, html):
+def test_page_shows_fingerprints_of_tables_papers_and_run(run, page, html):
     (paper,) = page.papers
     assert page.fingerprint == fingerprint(run / "results/tables")
     assert paper.fingerprint == fingerprint(run / "results/tables" / PAPER)
@@ -240,11 +240,11 @@ def test_tables_papers_and_the_whole_have_the_fingerprints_of_their_files(run, p
     assert shown == [part.word for part in (page, paper, *paper.tables) for part in [part.fingerprint]]
 
 
-def test_the_same_run_gives_the_same_page(run, html):
+def test_same_run_gives_identical_page(run, html):
     assert to_html(page_of_run(run)) == html
 
 
-def test_figures_are_images_in_the_page(run, html):
+def test_figures_are_embedded_as_images(run, html):
     images = {a["alt"]: a["src"] for tag, a in Reader(html).tags if tag == "img"}
     assert list(images) == ["Quality against time on yeast", f"Figure 1, {PAPER}"]
     start, _, svg = images[f"Figure 1, {PAPER}"].partition(",")
