@@ -19,6 +19,16 @@ from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
+# Kinds of JSON values in words, by their names in messages of msgspec.
+KINDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "null": "nothing",
+    "object": "keys with values",
+    "str": "a text",
+}
 HIGHEST = 1 + 1e-9  # A mean of ones may exceed one by a rounding error.
 
 T = TypeVar("T")
@@ -39,12 +49,12 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
     """
     expected = expected_of(command)
     if not isinstance(content, dict):
-        raise misfit(path, f"found {content!r:.40}", f"{expected}, an object")
+        raise misfit(path, f"found {content!r:.40}", f"{expected}, with keys")
     kind = content.get("kind")
     if not isinstance(kind, str) or kind not in list(kinds):
-        raise misfit(path, f"found {kind!r} as kind, expected {' or '.join(kinds)}", expected)
+        raise misfit(path, f"found kind {kind!r}, expected {' or '.join(kinds)}", expected)
     if content.get("schema") != SCHEMA:
-        raise misfit(path, f"found {content.get('schema')!r} as schema, expected {SCHEMA}", expected)
+        raise misfit(path, f"found schema {content.get('schema')!r}, expected {SCHEMA}", expected)
     return kind
 
 
@@ -60,7 +70,7 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
         raise ValueError(f"{place} lack {lacking[0]!r}")
     for name in shares:
         if not 0 <= scores.get(name, 0) <= HIGHEST:
-            raise ValueError(f"{place}: found {scores[name]} as {name}, expected a share between 0 and 1")
+            raise ValueError(f"{place}: found {name} {scores[name]}, expected a share between 0 and 1")
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
@@ -86,9 +96,9 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
-        raise Damaged(path, f"not a readable JSON {what} ({error})", written_with(path)) from error
+        raise Damaged(path, f"found no readable JSON {what} ({error})", written_with(path)) from error
     if not isinstance(content, dict):
-        raise Damaged(path, f"not a JSON {what}, whose content has keys", written_with(path))
+        raise Damaged(path, f"found no keys, expected a JSON {what}", written_with(path))
     return check_content(path, content)
 
 
@@ -103,13 +113,22 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
-        said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", r"found \2, expected \1", str(error))
+        said = re.sub(
+            r"^Expected `([^`]+)`, got `([^`]+)`",
+            lambda kinds: f"found {_in_words(kinds[2])}, expected {_in_words(kinds[1])}",
+            str(error),
+        )
         raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
+
+
+def _in_words(kinds: str) -> str:
+    """Return the kinds of a message of msgspec in words: ``array | null`` is "a list or nothing"."""
+    return " or ".join(KINDS.get(one, one) for one in kinds.split(" | "))
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
     """Return the error for a file that does not fit."""
-    return Damaged(path, f"{found}; expected {expected}", written_with(path))
+    return Damaged(path, f"{found}. The file should be {expected}", written_with(path))
 
 
 def _path(kind: type, value: Any) -> Any:
@@ -117,7 +136,7 @@ def _path(kind: type, value: Any) -> Any:
 
 
 def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is not a number of JSON")
+    raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
 Number = int | float  # An integer of the file stays an integer when it is written again.
@@ -259,7 +278,9 @@ class Record(RecordFile):
         value = self.hyperparameters.get(name)
         if isinstance(value, int | float):
             return value
-        raise XmlcError(f"{self.model} on {self.dataset.name}: hyperparameter {name} is {value!r}; expected a number")
+        raise XmlcError(
+            f"{self.model} on {self.dataset.name}: found hyperparameter {name} {value!r}, expected a number"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
