@@ -42,7 +42,7 @@ extension_option = click.option(
     multiple=True,
     callback=_extensions,
     expose_value=False,
-    help="Python file that registers a method of your own.",
+    help="Python file that registers your own methods.",
 )
 
 
@@ -57,7 +57,7 @@ def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     counts = {len(values) for values in given.values()}
     if len(counts) > 1:
         said = ", ".join(f"--{name} {len(values)} times" for name, values in given.items())
-        raise click.UsageError(f"found {said}; expected each as often as the others")
+        raise click.UsageError(f"found {said}, expected each option equally often")
     return zip(*given.values(), strict=True)
 
 
@@ -66,14 +66,14 @@ catalogue_option = click.option(
     type=FILE,
     multiple=True,
     default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
-    help="Catalogue of datasets, the later over the earlier; by default that of the clone or study.",
+    help="Catalogue of datasets; later files override earlier ones.  [default: datasets.yaml of the clone or study]",
 )
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add RECORDS: files, or folders with one record per method. ``--method`` selects the methods to read."""
     command = click.option(
-        "--method", "of_methods", multiple=True, help="Of a folder in RECORDS, this method; repeatable, in order."
+        "--method", "of_methods", multiple=True, help="Read only this method from folders in RECORDS; repeatable."
     )(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
 
@@ -88,5 +88,9 @@ def _titles(ctx: click.Context, parameter: click.Parameter, values: tuple[str, .
 
 
 titles_option = click.option(
-    "--title", "titles", multiple=True, callback=_titles, help="Name of a model in print, as in mine='My model'."
+    "--title",
+    "titles",
+    multiple=True,
+    callback=_titles,
+    help="Title of a model in tables and figures, such as mine='My model'; repeatable.",
 )

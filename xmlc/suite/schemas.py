@@ -30,12 +30,12 @@ _CLEAR = {
     "str": re.compile(r"(?!([-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?|0o[0-7]+)\Z).*", re.I | re.S),
 }
 _HINTS = {
-    "mapping values are not allowed": "; put text that has a colon in quotes",
-    "cannot start any token": "; put text that begins with it in quotes",
-    "could not find expected ':'": "; expected `key: value`",
-    "unexpected end of stream": "; close every quote",
-    "found another document": "; expected one document",
-    "did not find expected": "; put text in quotes, indent equal keys alike and close every bracket",
+    "mapping values are not allowed": ". Put text with a colon in quotes",
+    "cannot start any token": ". Put text that begins with this character in quotes",
+    "could not find expected ':'": ", expected `key: value`",
+    "unexpected end of stream": ". Close every quote",
+    "found another document": ", expected one document",
+    "did not find expected": ". Close every bracket, indent keys of one level alike, and put text in quotes",
 }
 
 
@@ -50,10 +50,10 @@ def read_yaml(file: Path) -> object:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise XmlcError(f"{file}: not YAML ({error}); expected a text file in UTF-8") from error
+        raise XmlcError(f"{file}: not YAML ({error}), expected a text file in UTF-8") from error
     except OSError as error:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
-        advice = "; run this in a clone of the project or in a study that `xmlc new` made" if is_elsewhere else ""
+        advice = ". Run this in a clone of the project or in a study from `xmlc new`" if is_elsewhere else ""
         raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
     return parsed_yaml(text, str(file))
 
@@ -77,7 +77,7 @@ def parsed_yaml(text: str, source: str) -> object:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         hint = next((words for part, words in _HINTS.items() if part in problem), "")
         if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1])[mark.column :][:1]:
-            problem, hint = "found a tab", ", expected blanks"
+            problem, hint = "found a tab", ", expected spaces"
         where = f"config: {source}{text}" if source.endswith("=") else f"{source}:{mark.line + 1}" if mark else source
         is_ours = isinstance(error, _UnclearError)
         raise XmlcError(f"{where}: {'' if is_ours else 'not YAML: '}{' '.join(problem.split())}{hint}") from error
@@ -129,7 +129,7 @@ def _unclear(tag: str, text: str) -> str:
     value = yaml.safe_load(text)
     if tag == "float" and not math.isfinite(value):
         return f"expected a finite number, or {quoted}"
-    instead = shown(value) if tag in ("bool", "null") else "the number that you mean in plain decimal digits"
+    instead = shown(value) if tag in ("bool", "null") else "the number in plain decimal digits"
     return f"which YAML 1.1 reads as {shown(value)}: write {instead}, or {quoted}"
 
 
@@ -170,12 +170,12 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
         expected.
     """
     if found := _misfits(content, kind, (), strict):
-        raise XmlcError("\n".join(_located(source, *one) for one in found))
+        raise XmlcError("\n".join(located(source, *one) for one in found))
     return msgspec.convert(content, kind, strict=strict)
 
 
-def _located(source: str, place: Keys, of_line: Keys, said: str) -> str:
-    """Put source, line and keys before a message."""
+def located(source: str, place: Keys, of_line: Keys, said: str) -> str:
+    """Put source, line and keys before a message. The line is omitted if the source is no YAML file."""
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{source}{line}: {at}: {said}" if at else f"{source}{line}: {said}"
@@ -213,13 +213,14 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 def _hint(value: object, kind: Any) -> str:
     """Return advice about quotes if a value fits with or without them."""
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, str | int | float) or value == "":
         return ""
     try:
-        msgspec.convert(str(value) if isinstance(value, int | float) else yaml.safe_load(value), kind)
+        plain = str(value) if isinstance(value, int | float) else yaml.safe_load(value)
+        msgspec.convert(plain, kind)
     except (msgspec.ValidationError, yaml.YAMLError):
         return ""
-    return f"; write {value} without quotes" if isinstance(value, str) else f"; write '{shown(value)}' in quotes"
+    return f". Write {shown(plain)} without quotes" if isinstance(value, str) else f". Write '{shown(value)}' in quotes"
 
 
 def _words(kind: Any, value: object, strict: bool = True) -> str:
@@ -234,7 +235,7 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
     if origin in (Union, UnionType):
         all_words = dict.fromkeys(_words(one, value, strict) for one in of)
         *first, last = [one for one in all_words if one.replace("whole ", "") not in all_words or "whole" not in one]
-        return " or ".join(filter(None, (", ".join(first), last)))
+        return " or ".join(filter(None, (", ".join(first).replace("true or false", "true, false"), last)))
     if origin in (list, tuple):
         example = f", such as [{value}]" if strict else f", such as '[{value}]'"
         return f"a list{example if isinstance(value, str | int | float) and len(example) < SHOWN else ''}"
@@ -248,7 +249,7 @@ def _bounds(meta: msgspec.Meta) -> str:
     if meta.ge is not None and meta.le is not None:
         return f" from {meta.ge} to {meta.le}"
     said = [f" {words} {bound}" for key, words in _BOUNDS.items() if (bound := getattr(meta, key)) is not None]
-    return " and".join([*said, *([" that is not empty"] if meta.min_length else [])])
+    return " and".join([*said, *([" (not empty)"] if meta.min_length else [])])
 
 
 def _form(kind: Any) -> Any:

@@ -58,7 +58,7 @@ def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
         ("a: {format: coordinates, train: [x, y], test: z}", "a: train"),
         ("a: {format: vw, train: x, test: y, labels: z}", "a: labels"),
         ("a: {split_files: {train: x, test: y}}", "a: split_files"),
-        ("a: {train: x, test: x}", "a: train and test name the same file"),
+        ("a: {train: x, test: x}", "a: train and test: found the same file"),
         ("a: {urls: {train.txt: 'http://x/y'}}", "a: urls"),
         (f"a: {{url: 'http://x/y', synthetic: {SYNTHETIC}}}", "a: synthetic"),
         ("a: {alternatives: [{train: x, test: x}]}", "a: alternatives[0]"),

@@ -315,7 +315,7 @@ def test_missing_files_of_estimates_are_named(tmp_path, monkeypatch):
     with raises_with(XmlcError, "a.yaml", "theirs", "scores/yeast/t-1.npz"):
         project.check_estimates("a")
     (tmp_path / "scores/yeast/t-1.npz").touch()
-    assert project.check_estimates("a") == "theirs is not run on scene: no estimates"
+    assert project.check_estimates("a") == "skipped theirs on scene: found no estimates"
     for fact, wrong in {"tset": {"tset": "t.npz"}, "{datase}": {"test": "{datase}/t.npz"}}.items():
         with raises_with(XmlcError, "theirs", fact):
             project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": wrong}}))

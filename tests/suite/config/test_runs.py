@@ -106,7 +106,7 @@ def test_command_of_another_folder_is_refused_if_files_differ(copied, tmp_path):
     (clone / "core/a.py").write_text("2")
     said = refusal(clone.parent)
     assert said.startswith(
-        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as {clone}/core/a.py; build"
+        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as in {clone}/core/a.py. Run"
     )
     assert refusal(tmp_path) == said  # a study uses the package that plans
     (other / "core/a.py").unlink()

@@ -13,7 +13,7 @@ from msgspec import Meta
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import sha256
 from xmlc.data.archives import SUFFIXES
-from xmlc.suite.schemas import converted, read_yaml
+from xmlc.suite.schemas import converted, located, read_yaml
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
@@ -29,7 +29,7 @@ DatasetName = Annotated[
     str,
     Meta(
         pattern=rf"^(?!(?:manual|digests)\Z)(?!.*(.+)\1{{18}}){NAME.pattern}\Z",
-        description="lower-case letters, digits, '.', '_' and '-', a letter or digit first, not manual or digests",
+        description="lower-case letters, digits, '.', '_' and '-' after a letter or digit, not manual or digests",
     ),
 ]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
@@ -37,7 +37,7 @@ Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # a whole n
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
-    Meta(description="A and B of the propensities, such as [0.55, 1.5]: A at least 0, B above 0"),
+    Meta(description="a list of A (at least 0) and B (above 0), such as [0.55, 1.5]"),
 ]
 Url = Annotated[str, Meta(pattern="^https?://", description="an address that starts with http:// or https://")]
 
@@ -94,7 +94,7 @@ class Split(TypedDict):
     """
 
     same: bool
-    evidence: Annotated[str, Meta(min_length=20, description="what that is known from")]
+    evidence: Annotated[str, Meta(min_length=20, description="the evidence in at least 20 characters")]
     counted_on: NotRequired[DatasetName]
 
 
@@ -116,7 +116,7 @@ class Address(TypedDict):
     """Hold the address of a file in a git repository, and the id that the downloaded content must have."""
 
     url: Url
-    blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the content")]
+    blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the file, 40 digits from 0-9 and a-f")]
 
 
 class Size(NamedTuple):
@@ -219,7 +219,9 @@ class Dataset:
         if missing := [
             key for key in ("n_train", "n_test", "d", "m", "labels_per_instance", "nonzeros") if key not in known
         ]:
-            raise XmlcError(f"{self.name}: its entry has no {', '.join(missing)} under `published` or `shape`")
+            raise XmlcError(
+                f"{self.name}: found no {', '.join(missing)} in the keys published and shape of its entry. Add them"
+            )
         return Synthetic(
             n_train=-(-known["n_train"] // one_in),
             n_test=-(-known["n_test"] // one_in),
@@ -283,7 +285,7 @@ class Dataset:
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
-Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="a mapping from dataset names to entries")]
+Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="names of datasets, each with an entry")]
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
@@ -299,13 +301,13 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
 
 def _catalogue(path: Path) -> dict[str, Dataset]:
     if not path.is_file():
-        raise XmlcError(f"{path}: no such catalogue of datasets")
+        raise XmlcError(f"{path}: found no such file, expected a catalogue of datasets")
     content = converted(read_yaml(path) or {}, Catalogue, str(path))
     catalogue = {name: _named(name, entry) for name, entry in content.items()}
-    problems = [f"{name}: unknown key: found 'name'" for name, entry in content.items() if entry.name]
-    problems += [f"{name}: {text}" for name, entry in catalogue.items() for text in _contradictions(entry)]
+    problems = [(name, "unknown key: found 'name'. Remove it") for name, entry in content.items() if entry.name]
+    problems += [(name, text) for name, entry in catalogue.items() for text in _contradictions(entry)]
     if problems:
-        raise XmlcError("\n".join(f"{path}: {problem}" for problem in problems))
+        raise XmlcError("\n".join(located(str(path), (name,), (name,), problem) for name, problem in problems))
     return catalogue
 
 
@@ -335,22 +337,22 @@ def _named(name: str, entry: Dataset) -> Dataset:
 def _contradictions(entry: Dataset) -> list[str]:
     """Describe keys that contradict each other. Types cannot check this."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
-    found = [f"found {file!r}, expected a file name without a folder, not starting with a dot" for file in odd]
+    found = [f"found {file!r}, expected a file name without a folder and without a leading dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)
     for part, files in (("train", entry.train), ("test", entry.test)):
         if len(files) != names:
-            found.append(f"{part}: found {len(files)} file name(s), format {entry.format} has {names}")
+            found.append(f"{part}: found {len(files)} file names, expected {names} for format {entry.format}")
     if entry.labels and entry.format != "arff":
-        found.append("labels: names the XML file of format arff; it is needed nowhere else")
+        found.append(f"labels: found format {entry.format}, expected this key for format arff only. Remove it")
     if entry.split_files and (entry.train != entry.test or entry.format != "repository"):
-        found.append("split_files: cut one file of format repository; train and test must both name it")
+        found.append("split_files: expected format repository, and the same one file in train and test")
     if not entry.split_files and set(entry.train) & set(entry.test):
-        found.append("train and test name the same file, and no split_files cut it")
+        found.append("train and test: found the same file, expected different files or the key split_files")
     for kind, address in entry.sources:
         if kind == "urls" and set(address) != set(entry.files):
             found.append(f"urls: found {', '.join(address)}, expected the files {', '.join(entry.files)}")
     if entry.synthetic and (entry.sources or entry.alternatives):
-        found.append("synthetic: a set is either made or fetched")
+        found.append("synthetic: found addresses or alternatives, too. A dataset is either generated or downloaded")
     for number, other in enumerate(entry.alternatives):
         found += [f"alternatives[{number}]: {text}" for text in _contradictions(other)]
     return found

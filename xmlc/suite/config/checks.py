@@ -14,7 +14,7 @@ from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.config.user_files import check_file, python_of
 from xmlc.suite.results.methods import THRESHOLD_METHODS
-from xmlc.suite.schemas import nearest
+from xmlc.suite.schemas import located, nearest
 
 #: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
 RESERVED = frozenset(
@@ -50,7 +50,7 @@ def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str
     for where, names, others in places:
         for name in sorted({*names} & others):
             kind = "suite" if name in suites and name not in RESERVED else "rule, target or folder of the workflow"
-            raise XmlcError(f"{where}: found {name}, the name of a {kind}; expected another, such as my-{name}")
+            raise XmlcError(f"{where}: found {name}, the name of a {kind}. Choose another name, such as my-{name}")
 
 
 def check_mentions(suite: Suite) -> None:
@@ -65,9 +65,11 @@ def check_mentions(suite: Suite) -> None:
     named |= {"inference.methods": suite.inference.methods} if suite.inference else {}
     named |= {"ensembles.models": suite.ensembles.models} if suite.ensembles else {}
     for place, names in {**named, "progressive": suite.progressive}.items():
+        keys = tuple(place.split("."))
         for name in names:
             if name not in suite.models:
-                raise XmlcError(f"{suite.file}: {place}: found {name}, expected {nearest(name, suite.models)}")
+                said = f"found {name}, expected {nearest(name, suite.models)}"
+                raise XmlcError(located(suite.file, keys, keys, said))
 
 
 def check_models(suite: Suite) -> None:
@@ -85,7 +87,9 @@ def check_models(suite: Suite) -> None:
         where, given = f"{suite.file}: model {name}: ", [*model.every_value, *suite.swept(name)]
         keys = [key for values in given for key in values]
         for key in {*keys} & {*SET_BY_RUNS}:
-            raise XmlcError(f"{where}found the hyperparameter {key}, expected none: give {SET_BY_RUNS[key]}")
+            raise XmlcError(
+                f"{where}found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
+            )
         if program_of(model.estimator) and (model.optional or name in suite.peers):
             continue  # a baseline that may be missing
         if ".py:" in model.estimator:
@@ -97,7 +101,7 @@ def check_models(suite: Suite) -> None:
             own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
             own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
             expected = f"{nearest(model.estimator, ESTIMATORS)} or {own}"
-            raise XmlcError(f"{where}no estimator {model.estimator}, expected {expected}")
+            raise XmlcError(f"{where}found no estimator {model.estimator}, expected {expected}")
         else:
             _check_values(model, where, given)
 
@@ -106,7 +110,7 @@ def _check_class(model: ModelSpec, where: str, given: Iterable[Hyperparameters])
     """Check that a class of another library can be instantiated with each of its hyperparameters."""
     own = model.estimator.replace(":", ".py:")
     if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
-        raise XmlcError(f"{where}found {model.estimator}, the module of a file here; expected {own}")
+        raise XmlcError(f"{where}found {model.estimator}, a module in this folder, expected {own}")
     for values in given:
         try:
             make_estimator(model.estimator, model.hyperparameters | values, seed=0)
@@ -129,7 +133,9 @@ def _check_values(model: ModelSpec, where: str, given: Iterable[Hyperparameters]
             raise XmlcError(f"{where}search.ranges: found {key}, expected {nearest(key, known)}")
     for key, value in (pair for values in given for pair in values.items()):
         if key not in known:
-            raise XmlcError(f"{where}{model.estimator} has no hyperparameter {key}, expected {nearest(key, known)}")
+            raise XmlcError(
+                f"{where}found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}"
+            )
         if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
             raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
 
@@ -146,5 +152,5 @@ def check_methods(suite: Suite) -> None:
     named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
     for name in suite.methods:
         if name not in THRESHOLD_METHODS and name not in named:
-            expected = f"{nearest(name, THRESHOLD_METHODS)}, or a name that one of the extensions registers"
-            raise XmlcError(f"{suite.file}: methods: no method {name}, expected {expected}")
+            expected = f"{nearest(name, THRESHOLD_METHODS)}, or a method of the extensions"
+            raise XmlcError(located(suite.file, ("methods",), ("methods",), f"found {name}, expected {expected}"))

@@ -34,8 +34,8 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     if search.ranges and isinstance(tuning, RequestedSearch):
         space = json.dumps(search.ranges, sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
-    said = "add, such as --config tuning='{method: smac, budget: 30}'"
-    raise XmlcError(f"config: tuning is {tuning or 'null'}, and {model} has no search then; {said}")
+    example = "--config tuning='{method: smac, budget: 30}'"
+    raise XmlcError(f"config: tuning: found {tuning or 'null'}, expected a search for {model}. Add {example}")
 
 
 def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
@@ -62,7 +62,10 @@ def inference_options(project: Project, model: str, portion: str) -> list[str]:
         methods |= dict.fromkeys(block.methods[model])
         settings[suite.name] = (block.samples, block.time_limit)
     if len(set(settings.values())) > 1:
-        raise XmlcError(f"config: {' and '.join(settings)} infer from {model} with other samples or time limits")
+        suites = " and ".join(settings)
+        raise XmlcError(
+            f"config: inference: found different samples or time limits for {model} in {suites}. Use the same"
+        )
     for samples, limit in settings.values():
         limited = [] if limit is None else ["--time-limit", str(limit)]
         return [*options("--method", methods), "--samples", str(samples), *limited]

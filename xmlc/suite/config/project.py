@@ -77,10 +77,10 @@ class Project:
         known: Collection[str]
         for key, names, known in checks:
             for name in set(names) - set(known):
-                raise XmlcError(f"config: {key} has {name}, expected {nearest(name, known)}")
+                raise XmlcError(f"config: {key}: found {name}, expected {nearest(name, known)}")
         for name in settings.named_datasets:
             if name in SIZES:
-                raise XmlcError(f"config: datasets has {name} beside others, expected it alone, datasets={name}")
+                raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
             project.propensity(name)  # raises before anything trains, also for a bad name
         return project
 
@@ -167,7 +167,7 @@ class Project:
         suite = self.suites[paper]
         for file in self.given(model, dataset, suite.seeds):
             if not Path(file).is_file():
-                raise XmlcError(f"{suite.file}: model {model}: no file {file}")
+                raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
         """Check that files of other programs' estimates exist. List the models and datasets without estimates.
@@ -187,8 +187,10 @@ class Project:
                 self.check_given(paper, dataset, name)
             if not there:
                 paths = ", ".join(sorted({str(path) for values in spec.every_value for path in values.values()}))
-                raise XmlcError(f"{suite.file}: model {name}: no estimates of {', '.join(wanted)}, expected {paths}")
-            lines += [f"{name} is not run on {dataset}: no estimates" for dataset in wanted if dataset not in there]
+                raise XmlcError(
+                    f"{suite.file}: model {name}: found no estimates for {', '.join(wanted)}, expected {paths}"
+                )
+            lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in wanted if dataset not in there]
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
@@ -245,7 +247,7 @@ class Project:
         """
         if not self.settings.papers:
             names = ", ".join(self.suites)
-            raise XmlcError(f"config: papers names none, so nothing is planned; name some of {names}, or one as target")
+            raise XmlcError(f"config: papers: found [], expected some of {names}. Or add one as target")
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
@@ -289,7 +291,9 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
             merged = found.setdefault(name, replace(model, datasets={}))
             for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
                 if here != there:
-                    raise XmlcError(f"config: model {name} has another {key} in {suite.name}; give it another name")
+                    raise XmlcError(
+                        f"config: model {name}: found a different {key} in {suite.name}. Rename one of the two models"
+                    )
             # If a suite has its own datasets (`Suite.own`), its hyperparameters override others on these datasets.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)

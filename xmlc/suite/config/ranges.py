@@ -50,8 +50,8 @@ class Range:
             if result.low < result.high and (result.low > 0 or not result.log):
                 return result
         raise XmlcError(
-            f"range of {name}: found {content!r}; expected a list of values, or low < high with optional log and "
-            "integer (low > 0 where log is true)"
+            f"range of {name}: found {content!r}, expected a list of values, or low and high with optional log and "
+            "integer. low must be less than high, and above 0 if log is true"
         )
 
     def at(self, u: float) -> object:
@@ -93,7 +93,7 @@ def parse_space(content: Mapping[str, object]) -> Space:
         There is none, or one of them is not a range.
     """
     if not content:
-        raise XmlcError("the space of the search is empty; give the range of at least one hyperparameter")
+        raise XmlcError("--space: found no range, expected one for at least one hyperparameter")
     return {name: Range.parse(name, content[name]) for name in sorted(content)}
 
 

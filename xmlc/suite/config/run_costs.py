@@ -138,7 +138,7 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
     project = with_threads(project, threads := min(project.settings.threads, machine.processors))
     unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
     lines = [*remarks]
-    lines += [f"not estimated, because the size is unknown before preparation: {', '.join(unknown)}"] if unknown else []
+    lines += [f"costs are unknown until these datasets are prepared: {', '.join(unknown)}"] if unknown else []
     if jobs := estimate(project, made):
         choice = choose(project, made, machine)
         lines += _lines_of_datasets(project, jobs, made, machine.processors // threads)
@@ -171,10 +171,10 @@ def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
     """Return the lines about jobs that do not fit, and about settings that fit better."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
-    said = f"too large on {len(peaks)} pairs of dataset and model, the largest jobs being" if peaks else "it fits"
-    said = "memory is enough, free disk is not" if is_disk_short and not peaks else said
-    here = f"memory here {_gb(machine.memory)} GB, free disk {_gb(machine.disk)} GB"
-    lines = [f"estimated within a factor of 3 for jobs above a minute, with threads={threads}; {here}: {said}"]
+    said = f"{len(peaks)} pairs of dataset and model do not fit. Their largest jobs:" if peaks else "the run fits"
+    said = "the memory suffices, but the free disk does not" if is_disk_short and not peaks else said
+    here = f"This machine has {_gb(machine.memory)} GB of memory and {_gb(machine.disk)} GB of free disk"
+    lines = [f"estimates are within a factor of 3 for jobs above a minute, threads={threads}. {here}: {said}"]
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
         largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
         lines.append(
@@ -184,9 +184,13 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
         least = _gb(choice.least_disk)
         lines.append(f"  disk of the jobs that fit: {_gb(choice.disk)} GB, with keep_models=false {least} GB")
     if choice.fits_nothing:
-        return [*lines, f"nothing fits: free {_gb(choice.least_disk - machine.disk)} GB more, or take another disk"]
-    said = f"nothing fits: leave out {', '.join(choice.left_out)}" if choice.left_out else "other settings fit better"
-    return [*lines, f"{said}; add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
+        return [*lines, f"no job fits. Free {_gb(choice.least_disk - machine.disk)} GB, or use another disk"]
+    said = (
+        f"no job fits without leaving out {', '.join(choice.left_out)}"
+        if choice.left_out
+        else "other settings fit better"
+    )
+    return [*lines, f"{said}. Add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
 
 
 def disk_of(

@@ -33,7 +33,7 @@ from xmlc.suite.schemas import read_yaml
 LAST_RUN = Path(".snakemake/last-run.json")
 DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
 BETWEEN = 20  # seconds between two measurements of the disk
-REBUILD = "build an environment in this folder, by make env or python -m pip install --editable ., and activate it"
+REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
 
 @dataclass
@@ -80,7 +80,7 @@ class LastRun:
         ]
         words = " ".join([*self.targets, *settings])
         date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone() if words else None
-        return f"the last run, {date:%Y-%m-%d %H:%M}: {words}" if date else ""
+        return f"last run, {date:%Y-%m-%d %H:%M}: {words}" if date else ""
 
 
 @contextmanager
@@ -134,7 +134,7 @@ def check_program(folder: Path) -> None:
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise XmlcError(f"{program} does not run ({error}), expected the program that jobs run; {REBUILD}") from error
+        raise XmlcError(f"{program} does not run ({error}), expected the program that jobs call. {REBUILD}") from error
     here = clone if ((clone := folder / PACKAGE.name) / "__init__.py").is_file() else PACKAGE
     check_same(here, PACKAGE, "Snakemake")
     check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
@@ -150,7 +150,7 @@ def check_same(here: Path, other: Path, program: str) -> None:
     for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
         copy = other / file.relative_to(here)
         if not copy.is_file() or copy.read_bytes() != file.read_bytes():
-            raise XmlcError(f"{program} uses {copy}, expected the same content as {file}; {REBUILD}")
+            raise XmlcError(f"{program} uses {copy}, expected the same content as in {file}. {REBUILD}")
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
@@ -216,8 +216,8 @@ def made_by(project: Project) -> str:
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
     most = max([now, *(int(size) for size in noted if size.isdigit())])  # a killed run may have cut off a line
-    lines += [f"disk:    {now / 1e9:.3g} GB, in all runs at most {most / 1e9:.3g} GB ({DISK})"] if lines else []
-    return "\n".join([*lines, "all finished results on one page: xmlc report"]) if lines else ""
+    lines += [f"disk:    {now / 1e9:.3g} GB now, at most {most / 1e9:.3g} GB in all runs ({DISK})"] if lines else []
+    return "\n".join([*lines, "report:  xmlc report puts all finished results on one page"]) if lines else ""
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:

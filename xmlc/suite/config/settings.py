@@ -88,10 +88,10 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
-        raise XmlcError(f"{file}: found {shown(content)}, expected keys and values, such as papers: [plt2016]")
+        raise XmlcError(f"{file}: found {shown(content)}, expected keys with values, such as papers: [plt2016]")
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise XmlcError(f"setting {setting!r}: expected key=value, such as datasets='[yeast]'")
+            raise XmlcError(f"--config: found {setting!r}, expected key=value, such as datasets='[yeast]'")
         content[key] = parsed_yaml(value, f"{key}=")
     return content

@@ -84,12 +84,10 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
         if any(one.sources for one in (entry, *entry.alternatives)) or (base and listed(base / entry.name)):
             continue
         there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
-        found = f"the mirror {base} has no files in {entry.name}/" if base else "no mirror is given"
+        found = f"found no files in {base / entry.name}/" if base else "no mirror is configured"
         near = get_close_matches(entry.name, sorted({*there, *known} - {entry.name}))
-        expected = " or ".join(near) or "a mirror that has it"
-        raise XmlcError(
-            f"dataset {entry.name}: the catalogue knows no address for it, and {found}; expected {expected}"
-        )
+        expected = " or ".join(near) or "a mirror with this dataset"
+        raise XmlcError(f"dataset {entry.name}: found no address in the catalogue, and {found}. Expected {expected}")
 
 
 def states(files: Iterable[Path], known: States) -> States:
@@ -133,9 +131,9 @@ def mirror_at(given: str) -> Place:
     folder = Path(unquote(given[7:]) if given.startswith("file://") else given).expanduser()
     if not folder.is_dir():
         beside = [str(other) for other in folder.parent.glob("*") if other.is_dir()]
-        near = " or ".join(get_close_matches(str(folder), beside)) or "one of the two"
-        said = f"the mirror {given} is neither a folder on this machine nor an address with http:// or https://"
-        raise XmlcError(f"{said}; expected {near}")
+        near = f". Did you mean {near}?" if (near := " or ".join(get_close_matches(str(folder), beside))) else ""
+        said = f"mirror: found {given}, expected a folder on this machine or an address with http:// or https://"
+        raise XmlcError(said + near)
     return folder
 
 
@@ -165,7 +163,7 @@ def sources_in(place: Path, dataset: Dataset) -> list[Path]:
 
 def lacks(place: Path, dataset: Dataset) -> str:
     """Describe which files a folder has, and which were expected."""
-    found = ", ".join(file.name for file in listed(place)) or "no file that could be the dataset's"
+    found = ", ".join(file.name for file in listed(place)) or "no files"
     return f"{place}: found {found}, expected {wanted(dataset)}"
 
 

@@ -16,12 +16,12 @@ from xmlc.suite.config.folders import SHIPPED
 TEMPLATE = SHIPPED / "study"
 
 
-@click.command(help="Make FOLDER, a new study: seven short files that `snakemake --cores 2` can run at once.")
+@click.command(help="Create FOLDER with a small study for `snakemake --cores 2`.")
 @click.argument("folder", type=FOLDER)
 def new_command(folder: Path) -> None:
     """Copy all files or none, and print the next step."""
     if folder.is_dir() and any(folder.iterdir()):
-        raise XmlcError(f"{folder}: exists and is not empty; give a new folder")
+        raise XmlcError(f"{folder}: found a folder with files, expected a new or an empty one")
     folder.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(file.relative_to(TEMPLATE) for file in TEMPLATE.rglob("*") if file.is_file())
     names = [name for name in names if name.suffix != ".pyc"]

@@ -51,7 +51,10 @@ class Run(NamedTuple):
 Source = Literal["paper", "program", "search", "calibrated", "hand"]
 Origin = Annotated[
     str,
-    Meta(pattern="^(paper|program|search|calibrated|hand): .{4,}", description="a source, a colon, where"),
+    Meta(
+        pattern="^(paper|program|search|calibrated|hand): .{4,}",
+        description="paper, program, search, calibrated or hand, then ': ' and the place",
+    ),
 ]
 
 
@@ -145,7 +148,7 @@ class ModelSpec:
 
     def __post_init__(self) -> None:
         if bool(self.estimator) == bool(self.as_in):
-            raise ValueError("expected one of the keys estimator and as_in")
+            raise ValueError("found both or none of the keys estimator and as_in, expected one of them")
 
     @property
     def calibration(self) -> str:
@@ -348,17 +351,17 @@ def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
     """Copy the model from the suite `as_in`, and merge the common hyperparameters into each dataset's."""
     if model.as_in:
         place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
-        said = f"{file}: {file.stem} has model {name} as in {model.as_in}, which"
+        said = f"{file}: models.{name}.as_in: found {model.as_in},"
         if not place.is_file():
             papers = [other.stem for other in place.parent.glob("*.yaml")]
-            raise XmlcError(f"{said} is no suite; expected {nearest(model.as_in, papers)}")
+            raise XmlcError(f"{said} expected {nearest(model.as_in, papers)}")
         there = _read(place)
         models = there.peers | there.models
         known = sorted(other for other, spec in models.items() if spec.estimator)
         if name not in models:
-            raise XmlcError(f"{said} defines none of this name; it has {nearest(name, known)}")
+            raise XmlcError(f"{said} which has no model {name}, expected {nearest(name, known)}")
         found = models[name]
         if found.as_in:
-            raise XmlcError(f"{said} has it as in {found.as_in} itself; name the suite that defines it")
+            raise XmlcError(f"{said} which takes the model from {found.as_in}, expected {found.as_in}")
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -19,17 +19,19 @@ def check_file(estimator: str, where: str, given: Iterable[str]) -> None:
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file, where)
     if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or an imported name
-        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["a class of it"])
-        raise XmlcError(f"{where}{file} has no class {kind}, expected {expected}")
+        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
+        raise XmlcError(f"{where}{file}: found no class {kind}, expected {expected}")
     for node in tree.body:
         takes = _arguments(node) if isinstance(node, ast.ClassDef) and node.name == kind else None
         if takes is not None and (unknown := [key for key in given if key.partition("__")[0] not in takes]):
             expected = nearest(unknown[0], takes) or "none"
-            raise XmlcError(f"{where}{estimator} has no hyperparameter {unknown[0]}, expected {expected}")
+            raise XmlcError(f"{where}found no hyperparameter {unknown[0]} of {estimator}, expected {expected}")
         if isinstance(node, ast.ClassDef) and node.name == kind and not node.bases:
             missing = [name for name in ("fit", "predict_proba") if not re.search(rf"\b{name}\b", ast.unparse(node))]
             for method in missing:
-                raise XmlcError(f"{where}{file}:{node.lineno}: {kind} has no {method}, expected fit and predict_proba")
+                raise XmlcError(
+                    f"{where}{file}:{node.lineno}: found no {method} in {kind}, expected fit and predict_proba"
+                )
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
@@ -44,10 +46,10 @@ def python_of(file: str, where: str) -> tuple[str, ast.Module]:
     """Return the text of a user's own file, and its syntax tree."""
     path = Path(file)
     if not path.is_file():
-        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["a file of yours"])
-        raise XmlcError(f"{where}no file {file}, expected {near}")
+        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
+        raise XmlcError(f"{where}found no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")
     try:
         return text, ast.parse(text)
     except SyntaxError as error:
-        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}; expected a Python file") from error
+        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}, expected a Python file") from error
