@@ -131,5 +131,5 @@ def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
 def test_a_filter_of_every_true_label_is_refused(tmp_path):
     for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
         (tmp_path / name).write_bytes(text)
-    with raises_with(XmlcError, "1 instances", "test"):
+    with raises_with(XmlcError, "1 test instances"):
         prepare(Dataset("tiny", filter="filter.txt"), tmp_path, tmp_path / "data")

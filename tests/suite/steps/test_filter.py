@@ -50,7 +50,7 @@ def test_the_truth_lacks_the_pairs_and_nothing_else(tiny):
     np.testing.assert_array_equal(after, expected)
     assert filtered.digest != plain.digest
     true = before.sum() - after.sum()
-    assert filtered.meta["notes"][0] == f"test set: no measure counts {len(pairs)} pairs, {true} of them true"
+    assert filtered.meta["notes"][0] == f"test set: measures ignore {len(pairs)} pairs, {true} of them true"
     assert plain.left_out("test") is filtered.left_out("val") is None
     for part in ("train", "val"):
         np.testing.assert_array_equal(plain.part(part)[1].toarray(), filtered.part(part)[1].toarray())

@@ -25,7 +25,9 @@ ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")
 ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
 
 # Of the first 20 instances, which `source` has for its test set.
-UNTESTED = "1 of 6 labels have no instance in the test set: macro-F counts each that is not predicted as 1 (0/0 = 1)"
+UNTESTED = (
+    "1 of 6 labels have no instance in the test set. Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
+)
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_i
     (source / "pairs.txt").write_text("")  # says that there are none
     notes, empty = run(tmp_path, source)
     assert empty.digest not in (plain.digest, named.digest)
-    assert notes == ["test set: no measure counts 0 pairs, 0 of them true", UNTESTED]
+    assert notes == ["test set: measures ignore 0 pairs, 0 of them true", UNTESTED]
     (source / "pairs.txt").unlink()
     (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")  # the same pairs, by another name, in place of the entry's
     assert run(tmp_path, source, filter=tmp_path / "others.txt")[1].digest == given.digest
@@ -259,7 +261,7 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
     assert f"tiny: {UNTESTED}" in capsys.readouterr().err
     (tmp_path / "pairs.txt").write_text("0 1\n")
     command.main([*map(str, main), "--filter", str(tmp_path / "pairs.txt")], standalone_mode=False)
-    assert "tiny: test set: no measure counts 1 pairs" in capsys.readouterr().err
+    assert "tiny: test set: measures ignore 1 pairs" in capsys.readouterr().err
     command.main([str(part) for part in main], standalone_mode=False)
     assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
     assert read_json(statistics)["train"]["instances"] == 50
@@ -279,7 +281,7 @@ def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tm
     notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
     assert notes[:2] == [
         "test set: dropped 2 features (3 of 5 values) not among the 3 of the training file",
-        "test set: labels that the training file lacks keep columns and count in every measure: 1",
+        "test set: 1 labels are not in the training file, but every measure counts them",
     ]
     assert prepared.part("train")[0].shape == (2, 3)
     X, Y = prepared.part("test")
@@ -293,7 +295,10 @@ def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
     for name, matrix in ((name, np.eye(*size)) for name, size in sizes.items()):
         sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
     notes, prepared = run(tmp_path, folder)
-    assert notes[0] == f"test set: it has {d_test} features, the training set 3; do the same columns mean the same?"
+    assert (
+        notes[0]
+        == f"test set: found {d_test} features, but 3 in the training set. Check that both use the same columns"
+    )
     assert prepared.part("test")[0].shape == (2, 3)
 
 

@@ -71,15 +71,17 @@ def compile_ranking() -> None:
 
 
 @click.command(
-    help="Compile the kernels that the steps of SUITE call, once for a machine and version; a step compiles by itself "
-    "what is missing, but on one core."
+    help="Compile the kernels that the steps of SUITE call.\n\nOnce for a machine and version. Without this command "
+    "each step compiles its missing kernels on one core."
 )
 @click.argument("suite", type=FILE)
-@click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Parts compiled side by side.")
+@click.option(
+    "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
+)
 def command(suite: Path, cores: int) -> None:
     """Compile, with a line at the start: a newcomer sees it first in a run, and it takes a while."""
     if parts := missing(parts_of(suite)):
         titles = ", ".join(part.title for part in parts)
-        click.echo(f"Compiling kernels, once for this machine and version: {titles}")
+        click.echo(f"compiling kernels (once for this machine and version): {titles}")
     for done, (part, seconds) in enumerate(compile_parts(parts, cores), 1):
         click.echo(f"[{done} of {len(parts)}] compiled {part.title} in {seconds:.0f} s")

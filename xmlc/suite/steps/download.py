@@ -105,7 +105,7 @@ def download(
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
-        raise XmlcError(f"{name} is made, not fetched: use xmlc synth {name}")
+        raise XmlcError(f"{name}: found a synthetic dataset, expected one to download. Run xmlc synth {name}")
     for attempt in _attempts(dataset, out.parent, mirror):
         try:
             with atomic_folder(out) as folder:
@@ -123,11 +123,11 @@ def download(
         except XmlcError as error:
             problems = [str(error)]
             break
-    said = "; ".join(problems) or "the catalogue knows no address for it, and no mirror is given"
+    said = "; ".join(problems) or "found no address in the catalogue, and no mirror"
     about = ": ".join(filter(None, (dataset.homepage, dataset.edition)))
     where = f" (see {about})" if about else ""
     raise XmlcError(
-        f"{name}: {said}. Download it by hand{where} and put {wanted(dataset)}, or the archive with them, into "
+        f"{name}: {said}. Download it by hand{where}. Put {wanted(dataset)}, or their archive, into "
         f"{by_hand(dataset, out.parent)}/"
     )
 
@@ -254,7 +254,7 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
             if problem := no_data(fetched):
                 raise XmlcError(problem)
             if blob and (found := git_blob(fetched)) != blob:
-                raise XmlcError(f"found another file, git blob {found}, expected {blob}")
+                raise XmlcError(f"found git blob {found}, expected {blob}")
             if name and (name.endswith(SUFFIXES[1:]) or not is_compressed(fetched)):
                 fetched.rename(out / name)
             else:
@@ -280,12 +280,10 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
     recorded = known[origin]
     changed = [name for name in sorted({*recorded, *found}) if recorded.get(name) != found.get(name)]
     if changed:
-        reasons = [
-            f"{name} has changed: found SHA-256 {found.get(name)}, recorded {recorded.get(name)}" for name in changed
-        ]
+        reasons = [f"{name}: found SHA-256 {found.get(name)}, expected {recorded.get(name)}" for name in changed]
         raise XmlcError(
-            f"{origin}: {'; '.join(reasons)}. If what was found is right, delete {record} and give the same command "
-            "again; otherwise look for another source"
+            f"{origin}: {', '.join(reasons)}. If the new files are right, delete {record} and run the command again. "
+            "Otherwise use another source"
         )
     return None
 
@@ -314,17 +312,17 @@ def no_data(path: Path) -> str:
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
+@click.option("--mirror", help="Folder or base URL with the dataset's files in DATASET/.")
 @catalogue_option
 def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
-    """Fetch a dataset's files, all or none of them.
+    """Download the files of a dataset, all or none.
 
-    The sources are, in this order: a copy that you put into the folder manual/DATASET beside OUT (the files, or one
-    archive with them); the mirror, if one is given; the sources that the catalogue names.
+    The command tries three sources in this order. The first is your own copy in the folder manual/DATASET next to OUT:
+    the files, or one archive with them. Then come the mirror and the addresses in the catalogue.
 
-    In both places lie the files that the catalogue names, or train.txt and test.txt in the repository's format; each
-    plain or compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs no more than such a folder. Digests
-    are recorded the first time and checked from then on.
+    Your folder and the mirror must have the files that the catalogue names, or train.txt and test.txt in the
+    repository's format. Each file may be compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs only such
+    a folder. The first download records digests, and later downloads check them.
     """
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)
@@ -332,4 +330,4 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
         check_sources([entry], mirror, out.parent, known)
     say = partial(click.echo, err=True)
     origin = download(entry, out, mirror, lambda reason: say(f"{dataset}: {reason}"))
-    say(f"{dataset}: fetched from {origin}")
+    say(f"{dataset}: downloaded from {origin}")

@@ -13,11 +13,9 @@ from xmlc.suite.results.records.thresholds import Estimates, PartEstimates
 from xmlc.suite.steps.run import TrainedStep, on_trained_model, write_estimates
 
 
-@click.command(help="Write the estimates above a floor for the validation and the test set, with their cost.")
+@click.command(help="Write a model's estimates for the validation and test set.")
 @on_trained_model("estimate")
-@click.option(
-    "--floor", type=float, required=True, help="Only estimates above it are written: the grid's smallest 1/c."
-)
+@click.option("--floor", type=float, required=True, help="Write only estimates above this probability.")
 @out_option("Folder to write.")
 def command(step: TrainedStep, model: SparseProbabilityEstimator, floor: float, out: Path) -> None:
     """Estimate and save."""

@@ -46,7 +46,7 @@ def fetch_http(url: str, target: Path) -> None:
         except requests.HTTPError as error:
             status = error.response.status_code
             if status in MISSING:
-                raise NotThere(f"the server has no such file, or does not hand it out ({status})") from None
+                raise NotThere(f"the server refused the file or does not have it ({status})") from None
             problem = f"the server answered {status}"
             if status not in PASSING:
                 break
@@ -93,7 +93,7 @@ def _decode(file: Path, coding: str, named_gz: bool) -> None:
     if coding not in ("gzip", "x-gzip", "deflate"):
         if is_compressed(file):  # the dataset's author compressed it, too
             return
-        raise XmlcError(f"the server sent it encoded as {coding}, expected no encoding, gzip or deflate")
+        raise XmlcError(f"found the encoding {coding}, expected gzip, deflate or none")
     decoded = file.with_name(f"{file.name}.decoded")
     try:
         source = plain(open(file, "rb"), f"encoded as {coding}", DEFLATE if coding == "deflate" else None)
@@ -121,4 +121,4 @@ def fetch_drive(identifier: str, target: Path) -> None:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
     except Exception as error:  # gdown passes on any error of its dependencies
         let_through(error)
-        raise XmlcError(f"Google Drive did not hand it out ({' '.join(str(error).split())})") from error
+        raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error

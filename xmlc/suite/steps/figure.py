@@ -14,12 +14,17 @@ from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.results.titles import name_models
 
 
-@click.command(help="Draw figure NAME of a paper from RECORDS; write the list of these records too.")
+@click.command(help="Draw figure NAME of a paper from RECORDS.")
 @click.argument("name")
 @records_argument
-@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
+@click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
 @titles_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of .svg, .png and .pdf.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Path without suffix of the .svg, .png and .pdf files to write.",
+)
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:

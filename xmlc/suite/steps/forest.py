@@ -39,7 +39,7 @@ def rank_by_first_trees(
         The model is not a forest.
     """
     if not isinstance(model, Forest):
-        raise XmlcError(f"{type(model).__name__} is no forest: it cannot predict with its first trees alone")
+        raise XmlcError(f"found the model {type(model).__name__}, expected a forest")
     rows, Y = [], prepared.part("test")[1]
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         first = model.trees(n)
@@ -89,10 +89,10 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
     )
 
 
-@click.command(help="Rank with the first trees of a forest only; report depths and objectives of its trees.")
+@click.command(help="Rank with the first trees of a forest, and describe its trees.")
 @on_trained_model("forest")
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
-              help="Number of trees to rank with, repeatable; the whole forest is always ranked.")  # fmt: skip
+              help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
 @record_option
 def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
     """Rank with each size and write the record."""

@@ -60,8 +60,8 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     """Draw ``n_samples`` label sets for each test instance, or estimate the marginals if the model cannot draw."""
     if prepared.left_out("test") is not None:
         raise XmlcError(
-            f"{prepared.folder}: pairs of its test set are left out, which a model's distribution does not know; "
-            'expected inference from estimates, which lack them: `xmlc estimate` and --from, in a suite `portion: "80"`'
+            f"--from: found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs. "
+            'Run `xmlc estimate` first, or use `portion: "80"` in a suite'
         )
     X = instances_for(model, prepared, "test")
     if isinstance(model, DrawsSamples):
@@ -83,8 +83,8 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
     spe = lent(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
         raise XmlcError(
-            f"estimates of {spe.shape[0]} instances, a test set of {Y.shape[0]}; they do not belong together: delete "
-            f"{folder} and make it again"
+            f"{folder}: found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set. Delete "
+            "this folder and run `xmlc estimate` again"
         )
     floored, sizes = None, None
     if about.floor > 0:
@@ -160,16 +160,16 @@ def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceC
     )
 
 
-@click.command(help="Infer a label set for each test instance by each METHOD, from a model or from its estimates.")
+@click.command(help="Infer a label set for each test instance by each METHOD.")
 @data_option
 @click.option("--from", "basis", type=FOLDER, required=True,
-              help="Folder of a model, for its samples or marginals, or of estimates.")  # fmt: skip
+              help="Folder of a model or of its estimates.")  # fmt: skip
 @training_option
 @click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; repeatable.")
 @extension_option
 @click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1),
-              help="Label vectors drawn for each instance.")  # fmt: skip
-@click.option("--time-limit", type=float, default=None, help="Seconds of inference after which a method is stopped.")
+              help="Number of label vectors to draw for each instance.")  # fmt: skip
+@click.option("--time-limit", type=float, default=None, help="Stop a method after this many seconds of inference.")
 @threads_option
 @out_option("Folder for <method>.json, one record each.")
 def command(
@@ -188,7 +188,7 @@ def command(
     if (basis / Estimates.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)
     elif takes_sizes:
-        raise XmlcError("gfm-sizes learns from estimates of the validation set: give their folder with --from")
+        raise XmlcError("--from: found a model, expected estimates for the method gfm-sizes. Run `xmlc estimate` first")
     else:
         given = basis_of_model(step.data, step.load(basis), samples)
     with atomic_folder(out) as folder:

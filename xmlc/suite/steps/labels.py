@@ -31,20 +31,21 @@ SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f") 
 
 
 @click.command(
-    help="Choose label sets of the instances of --test by each METHOD, and score them if their truth is given. "
-    "All matrices are files of scipy.sparse.save_npz with a column for each label."
+    help="Choose label sets for the instances of --test.\n\nThe label sets are scored if you add --test-truth. All "
+    "matrices are files from scipy.sparse.save_npz with a column for each label."
 )
 @click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
-              help="Tunes thresholds on the validation set, finds them on --test (expected-f), or infers set by set. "
-              "Repeatable.")  # fmt: skip
-@click.option("--test", type=FILE, required=True, help="Estimates of the instances whose label sets are wanted.")
-@click.option("--test-truth", type=FILE, default=None, help="Their true label sets.")
-@click.option("--validation", type=FILE, default=None, help="Estimates of instances that the model has not learned.")
-@click.option("--truth", type=FILE, default=None, help="True label sets of the validation set.")
+              help="Method for thresholds (tuned, or expected-f) or for inference; repeatable.")  # fmt: skip
+@click.option("--test", type=FILE, required=True, help="Estimates for the instances to label.")
+@click.option("--test-truth", type=FILE, default=None, help="True label sets of the instances of --test.")
+@click.option(
+    "--validation", type=FILE, default=None, help="Estimates for instances outside the model's training data."
+)
+@click.option("--truth", type=FILE, default=None, help="True label sets of the instances of --validation.")
 @click.option("--training-truth", type=FILE, default=None,
-              help="Label sets that the model has learned, for the shares of the labels; or --truth.")  # fmt: skip
+              help="Label sets of the training data, for label frequencies.  [default: --truth]")  # fmt: skip
 @click.option("--measure", default=None,
-              help="What tuning maximises in place of the method's own measure, such as macro_f_present.")  # fmt: skip
+              help="Measure to tune for, such as macro_f_present.  [default: from the method]")  # fmt: skip
 @threads_option
 @out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json.")
 def command(
@@ -62,7 +63,7 @@ def command(
     for method in methods:
         learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
         if learns and not (validation and truth):
-            raise click.UsageError(f"method {method} learns from a validation set: give --validation and --truth")
+            raise click.UsageError(f"--method {method}: found no validation set. Add --validation and --truth")
     spe_test = read_matrix(test, as_estimates)
     m = spe_test.shape[1]
     Y_test = _fitting(test_truth, as_labels, spe_test.shape[0], m)
@@ -103,5 +104,5 @@ def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int 
     found = read_matrix(path, gate)
     if found.shape[1] != m or n not in (None, found.shape[0]):
         expected = f"({'any' if n is None else n}, {m}): a row for each instance, a column for each label"
-        raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the files beside it")
+        raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the other files")
     return found

@@ -69,21 +69,21 @@ def prepare(
         with _copies_named(source):
             left_out = read_pairs(filter, test[1].shape)
         test, before = (test[0], without(test[1], left_out)), test[1].nnz
-        notes.append(f"test set: no measure counts {left_out.nnz} pairs, {before - test[1].nnz} of them true")
+        notes.append(f"test set: measures ignore {left_out.nnz} pairs, {before - test[1].nnz} of them true")
     for name, (X, Y) in (("training", train), ("test", test)):
         if not Y.nnz:
-            raise XmlcError(f"{source}: no label in all {X.shape[0]} instances of {name}; expected at least one")
+            raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
     counts = _counts(train, test)
     described = source / "source.json"
     made = described.is_file() and is_made(read_json(described))
     if made:
         called = name_in_records(dataset.name, made)
-        notes.append(f"synthetic: named {called!r} in tables, and never compared with published numbers")
+        notes.append(f"synthetic dataset: tables name it {called!r} and compare it with no published numbers")
     elif dataset.published:
         notes += differences(counts, dataset.published)
     if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
-        hint = "what papers print about that one would stand in its rows, so give it a name of its own"
-        notes.append(f"this is not {dataset.edition}: {hint}")
+        hint = "Rename it, because tables would compare it with published numbers of that edition"
+        notes.append(f"the data differ from {dataset.edition}. {hint}")
     notes += absent_labels(train[1], test[1])
     meta: Meta = {
         "version": FORMAT_VERSION,
@@ -131,7 +131,9 @@ def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Da
     files = files if with_filter else replace(files, filter=None)
     for name in files.files:
         if not (source / name).is_file():
-            raise XmlcError(f"{source / name}: no such file; run xmlc download {dataset.name}, or put it there by hand")
+            raise XmlcError(
+                f"{source / name}: found no such file. Run xmlc download {dataset.name}, or copy the file there"
+            )
         if has_list:
             with _copies_named(source):
                 check_listed(source, name)
@@ -149,8 +151,8 @@ def _copies_named(source: Path) -> Iterator[None]:
             where, text = described["origin"], str(error)
             for name in copied if not isinstance(error, Damaged) else ():
                 text = text.replace(str(source / name), str(Path(where, name)))
-            told = f"{source} has copies of {', '.join(copied)} in {where}"
-            error.args = (f"{text}\n{told}: edit it there, and give the same command again",)
+            told = f"{source} has copies of {', '.join(copied)} from {where}"
+            error.args = (f"{text}\n{told}. Edit the originals there, and run the command again",)
         raise
 
 
@@ -208,10 +210,10 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
     if not untested:
         return []
-    hint = f", of which {nowhere} have none in the training set either (is m right?)" if nowhere else ""
+    hint = f", and {nowhere} of them none in the training set (check m)" if nowhere else ""
     return [
-        f"{untested} of {m} labels have no instance in the test set{hint}: macro-F counts each that is not predicted "
-        "as 1 (0/0 = 1)"
+        f"{untested} of {m} labels have no instance in the test set{hint}. Macro-F counts such a label as 1 if it is "
+        "not predicted (0/0 = 1)"
     ]
 
 
@@ -237,9 +239,9 @@ def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str
     for Y in (train[1], test[1]):
         resize(Y, Y.shape[0], max(m, m_test))
     new = np.unique(test[1].indices[test[1].indices >= m]).size
-    kept = new and f"labels that the training file lacks keep columns and count in every measure: {new}"
+    kept = new and f"{new} labels are not in the training file, but every measure counts them"
     other = d != d_test and format not in WITHOUT_HEADER
-    differs = other and f"it has {d_test} features, the training set {d}; do the same columns mean the same?"
+    differs = other and f"found {d_test} features, but {d} in the training set. Check that both use the same columns"
     return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
 
 
@@ -300,7 +302,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
         if row < n and label < m:
             places.append(row * m + label)
         elif cells:
-            malformed.add(number, quoted(line), f"an instance of 0 .. {n - 1} and a label of 0 .. {m - 1}")
+            malformed.add(number, quoted(line), f"an instance from 0 to {n - 1} and a label from 0 to {m - 1}")
     malformed.raise_any()
     rows, labels = np.divmod(np.unique(np.asarray(places)), m)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, labels)), shape=shape)
@@ -314,27 +316,32 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
         cell = next(islice(cells, column, None), "")
         row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
         if cells and (not 0 <= row < n_rows or row in rows):
-            malformed.add(number, quoted(cell), f"in column {column}, from 0, row numbers of 1 .. {n_rows}, each once")
+            malformed.add(
+                number,
+                quoted(cell),
+                f"each row number from 1 to {n_rows} at most once in column {column} (counted from 0)",
+            )
         elif cells:
             rows[row] = None
     malformed.raise_any()
     if not rows:
-        raise XmlcError(f"{path}: names no rows; is the file cut off?")
+        raise XmlcError(f"{path}: found no row numbers, expected at least one. The file may be cut off")
     return np.array(list(rows), dtype=np.int64)
 
 
-@click.command(help="Read a dataset, check it against its published numbers, split it 80/20, write arrays.")
+@click.command(help="Convert a dataset to arrays, and check it against published sizes.")
 @click.argument("dataset")
-@click.option("--source", type=FOLDER, required=True, help="Folder with the dataset's text files.")
+@click.option("--source", type=FOLDER, required=True, help="Folder written by `xmlc download` or `xmlc synth`.")
 @out_option("Folder to write.")
-@click.option("--statistics", type=FILE, required=True, help="JSON file for the summaries.")
+@click.option("--statistics", type=FILE, required=True, help="JSON file to write with the dataset's statistics.")
 @catalogue_option
-@click.option("--validation-share", default=0.2, show_default=True, help="Share of the training set held out.")
+@click.option(
+    "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
+)
 @click.option(
     "--filter",
     type=FILE,
-    help="Text of lines `instance label`, from 0: pairs of the test set that no measure counts; "
-    "in place of the entry's filter.",
+    help="File of lines `instance label` (from 0): test pairs that measures ignore.  [default: from the catalogue]",
 )
 def command(
     dataset: str,

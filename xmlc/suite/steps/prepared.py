@@ -101,9 +101,11 @@ class Prepared:
         self.folder, self.run = Path(folder), run
         file = self.folder / "meta.json"
         if not file.exists():
-            raise XmlcError(f"{self.folder}: no prepared dataset here (meta.json is missing); run xmlc prepare")
+            raise XmlcError(f"{self.folder}: found no meta.json, expected a prepared dataset. Run xmlc prepare")
         if (found := load_description(file, {"version": int})["version"]) != FORMAT_VERSION:
-            raise XmlcError(f"{self.folder}: format version {found}, expected {FORMAT_VERSION}; prepare it anew")
+            raise XmlcError(
+                f"{self.folder}: found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
+            )
         self.meta = cast(Meta, load_description(file, DESCRIBED))
         self.digest: str = self.meta["digest"]
 
@@ -144,7 +146,7 @@ class Prepared:
 
     def _rows(self, name: str, most: int | None = None) -> tuple[Path, np.ndarray | None]:
         if name not in PARTS:
-            raise XmlcError(f"part {name!r}: expected one of {', '.join(PARTS)}")
+            raise XmlcError(f"part: found {name!r}, expected one of {', '.join(PARTS)}")
         if name in ("train", "test"):
             return self.folder / name, None
         return self.folder / "train", self.rows(name, most)
@@ -162,7 +164,7 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
         True for the rows to fit.
     """
     if not 0 < validation_share < 1:
-        raise XmlcError(f"validation share {validation_share}: expected a number between 0 and 1")
+        raise XmlcError(f"validation share: found {validation_share}, expected a number between 0 and 1")
     n_validation = round(validation_share * n_rows)
     if n_rows >= 2:
         n_validation = min(max(n_validation, 1), n_rows - 1)

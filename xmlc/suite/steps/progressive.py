@@ -47,7 +47,9 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
         The model cannot learn from a stream.
     """
     if not isinstance(model, Streaming):
-        raise XmlcError(f"{type(model).__name__} learns no stream: it has no progressive_top_k; take oplt, say")
+        raise XmlcError(
+            f"found {type(model).__name__} without progressive_top_k, expected an online model such as oplt"
+        )
     model.unfitted().progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
     started = cpu_seconds()
     labels, _ = model.unfitted().progressive_top_k(X, Y)
@@ -61,12 +63,12 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
     return tuple(rows), constant, seconds
 
 
-@click.command(help="Predict each instance of the shuffled training set, then learn it; write the curve of scores.")
+@click.command(help="Score a model on a stream: predict each instance, then learn it.")
 @data_option
 @estimator_option
 @name_option
 @parameters_option
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the stream's order and the model.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the stream's order and of the model.")
 @threads_option
 @record_option
 def command(

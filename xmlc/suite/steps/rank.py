@@ -21,12 +21,15 @@ from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 @click.command(help="Rank the labels of the test set and score the ranking.")
 @data_option
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
-              help="Folder written by `xmlc train`; repeatable, with as many --training and --out.")  # fmt: skip
+              help="Folder written by `xmlc train`; repeatable together with --training and --out.")  # fmt: skip
 @click.option(
     "--training", "trainings", type=FILE, multiple=True, required=True, help="Record written by `xmlc train`."
 )
 @click.option(
-    "--propensity", type=(float, float), metavar="A B", help="Of PSP@k and PSnDCG@k; by default as the name says."
+    "--propensity",
+    type=(float, float),
+    metavar="A B",
+    help="Propensity parameters for PSP@k and PSnDCG@k.  [default: from the dataset's name]",
 )
 @threads_option
 @click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
@@ -41,7 +44,7 @@ def command(
     """Rank and score with each model."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
-    click.echo(f"propensities of {prepared.meta['name']}: A = {a:g}, B = {b:g}", err=True)
+    click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)
     propensity_of_labels, Y = propensities(prepared.part("train")[1], a, b), prepared.part("test")[1]
     for folder, training, record in in_turn(model=models, training=trainings, out=out):
         step = TrainedStep.read("rank", data, training, threads)

@@ -274,7 +274,7 @@ def write_estimates(
     writer = CSRWriter(folder, part)
 
     def write(first: int, spe: sparse.csr_array) -> None:
-        check_probabilities(spe.data, "what the model estimates", 1 + ROUNDING)
+        check_probabilities(spe.data, "the model's estimates", 1 + ROUNDING)
         writer.append(spe)
 
     ms = estimate_timed(model, prepared, part, floor, write)

@@ -269,7 +269,7 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
     return lambda: chosen.infer(marginals_of(samples), n_jobs=threads)
 
 
-@click.command(help="Infer label sets from samples of known distributions, score them exactly, time the methods.")
+@click.command(help="Score and time inference methods on known distributions.")
 @threads_option
 @record_option
 def command(threads: int, out: Path) -> None:

@@ -19,12 +19,14 @@ from xmlc.suite.steps.forest import shape_of_trees
 from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 
 
-@click.command(help="Train with several values of one hyperparameter, each on the whole training set, and rank.")
+@click.command(help="Train and rank with several values of one hyperparameter.")
 @data_option
 @training_option
 @parameters_option
-@click.option("--hyperparameter", required=True, help="Name of the hyperparameter.")
-@click.option("--value", "values", multiple=True, required=True, help="One of its values, as JSON; repeatable.")
+@click.option("--hyperparameter", required=True, help="Name of the hyperparameter to vary.")
+@click.option(
+    "--value", "values", multiple=True, required=True, help="Value of the hyperparameter as JSON; repeatable."
+)
 @threads_option
 @record_option
 def command(
@@ -39,7 +41,7 @@ def command(
     """Train and rank with each value. The options override hyperparameters of the record."""
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.portion != "full" or step.about.dataset.digest != step.data.digest:
-        raise XmlcError(f"{training}: expected the training on the whole training set of {data}")
+        raise XmlcError(f"{training}: found another training, expected one on the whole training set of {data}")
     step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
     rows = tuple(train_and_rank(step, hyperparameter, json.loads(value), out) for value in values)
     step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads))

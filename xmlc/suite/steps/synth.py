@@ -53,7 +53,9 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
     parameters = {**defaults, **given}
     if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
-        raise XmlcError(f"{name}: {', '.join(unknown)} is no parameter of kind {kind}; expected {', '.join(defaults)}")
+        raise XmlcError(
+            f"{name}: found {', '.join(unknown)}, expected parameters of kind {kind}: {', '.join(defaults)}"
+        )
     n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
     model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
     with atomic_folder(out) as folder:
@@ -74,15 +76,15 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 
 
 @click.command(
-    help="Make sparse multi-label data whose true posteriors are known, or multi-class data with few examples of each "
-    "class, as the catalogue describes it (key `synthetic`); or data in the shape of a large set (key `shape`)."
+    help="Generate a synthetic dataset of the catalogue.\n\nThe key `synthetic` describes multi-label data with known "
+    "posteriors, or few-shot multi-class data. With --one-in, the key `shape` describes data as large as a real set."
 )
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
 @click.option(
     "--one-in",
     type=click.IntRange(1),
-    help="In the shape of a large set: its features and labels, and one in so many of its instances.",
+    help="Use the key `shape`: all features and labels, but only one in this many instances.",
 )
 @catalogue_option
 @threads_option
@@ -92,6 +94,8 @@ def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, 
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
         made = [name for name, one in load_catalogue(*catalogue).items() if one.synthetic]
-        raise XmlcError(f"dataset {dataset}: not in the catalogue of synthetic sets, expected {nearest(dataset, made)}")
+        raise XmlcError(
+            f"DATASET: found {dataset}, expected {nearest(dataset, made)}, which are synthetic in the catalogue"
+        )
     given = {key: value for key, value in listed.items() if key != "kind"}
     make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)

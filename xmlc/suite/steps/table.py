@@ -15,14 +15,19 @@ from xmlc.suite.results.made_of import MadeOf
 from xmlc.suite.results.settings import settings_of
 
 
-@click.command(help="Build table NAME of a paper from RECORDS; write the list of these records too.")
+@click.command(help="Build table NAME of a paper from RECORDS.")
 @click.argument("name")
 @records_argument
-@click.option("--paper", required=True, help="Name of the paper, or of any suite such as demo.")
-@click.option("--published", type=FOLDER, default=None, help="Folder with <paper>/<table>.csv, to print beside ours.")
-@click.option("--suite", type=FILE, default=None, help="Configuration of the paper; Table 3 prints its ranges.")
+@click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
+@click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
+@click.option("--suite", type=FILE, default=None, help="YAML file of the suite; Table 3 prints its ranges.")
 @titles_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Prefix of the .csv, .md, .tex to write.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Path without suffix of the .csv, .md and .tex files to write.",
+)
 def command(
     name: str,
     records: tuple[Path, ...],

@@ -88,9 +88,8 @@ def predict_test(
         saved = apply_thresholds(some_rows(spe, first, last), thresholds)
         if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
             raise XmlcError(
-                f"the model predicts {answer.nnz} labels with these thresholds for the test instances {first} .. "
-                f"{last - 1}, its saved estimates {saved.nnz}; estimates and model do not belong together: make the "
-                "estimates again"
+                f"--estimates: found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model, for "
+                f"test instances {first} to {last - 1}. They may be from another model. Run `xmlc estimate` again"
             )
         release(spe)
 
@@ -194,17 +193,17 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 
 
 @click.command(
-    help="Tune thresholds by each METHOD on estimates of the validation set, and evaluate them on the test set. "
-    "Without --estimates each METHOD is one that needs no validation set, and takes the model's own estimates."
+    help="Tune thresholds by each METHOD, and evaluate them.\n\nThresholds are tuned on the validation set and "
+    "evaluated on the test set. Without --estimates each METHOD must be one that needs no validation set."
 )
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
-@click.option("--floor", type=float, default=0.0, help="Without --estimates: smaller predictions are left out.")
+@click.option("--floor", type=float, default=0.0, help="Without --estimates, omit smaller probabilities.")
 @extension_option
 @click.argument("methods", nargs=-1)
 @out_option("Folder for <method>.npy.", required=False, name="--thresholds")
 @click.option("--calibration", type=FILE, default=None,
-              help="With --estimates: JSON record to write, of their calibration.")  # fmt: skip
+              help="JSON record to write with the calibration of --estimates.")  # fmt: skip
 @out_option("Folder for <method>.json, one record each.")
 def command(
     step: TrainedStep,
@@ -219,7 +218,7 @@ def command(
     """Tune and evaluate one method after the other."""
     if estimates is None:
         if calibration:
-            raise click.UsageError("--calibration is of saved estimates: give --estimates")
+            raise click.UsageError("--calibration: found no estimates. Add --estimates")
         with atomic_folder(out) as folder:
             evaluate_unlabelled(step, model, methods, floor, folder)
         return

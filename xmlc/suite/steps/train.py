@@ -22,20 +22,20 @@ from xmlc.suite.steps.run import fit_timed, step_to_train
 PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
 
 
-@click.command(help="Train an estimator; write the model and the cost of its training.")
+@click.command(help="Train an estimator, and write the model and its costs.")
 @data_option
 @click.option("--part", type=click.Choice(["train", "fit"]), default="train", show_default=True,
-              help="The whole training set, or the 80 % outside the validation set.")  # fmt: skip
+              help="Train on the whole training set, or on the 80 % outside validation.")  # fmt: skip
 @estimator_option
 @name_option
 @parameters_option
 @click.option("--tuned", type=FILE, default=None,
-              help="File written by `xmlc tune`; its best hyperparameters override --parameters.")  # fmt: skip
+              help="File written by `xmlc tune`, whose best values override --parameters.")  # fmt: skip
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
-              help="Of the estimator and the 80/20 split; repeatable, with as many --out and --record.")  # fmt: skip
+              help="Seed of estimator and split; repeatable together with --out and --record.")  # fmt: skip
 @threads_option
 @out_option("Folder for the model.", multiple=True)
-@click.option("--record", "records", type=FILE, multiple=True, required=True, help="JSON file for the costs.")
+@click.option("--record", "records", type=FILE, multiple=True, required=True, help="JSON record to write.")
 def command(
     data: Path,
     part: str,

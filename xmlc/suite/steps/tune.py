@@ -210,29 +210,27 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
 
 
-@click.command(help="Search hyperparameters on the 80/20 split: the best P@1 on the 20 % wins, or see --splits.")
+@click.command(help="Search hyperparameters by P@1 on the validation set.")
 @data_option
 @estimator_option
-@json_option(
-    "--parameters", "As a JSON object; the first trial has them all, later trials those that are not searched."
-)
+@json_option("--parameters", "Hyperparameters as a JSON object. Later trials override the searched ones.")
 @json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
 @click.option(
     "--stages",
     default=None,
-    help="In place of ranges the trials themselves as JSON, in stages: those of the second override the best of the "
-    'first, such as [[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Method and budget are then ignored.',
+    help="Stages of trials as JSON instead of ranges, such as "
+    '[[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. '
+    "--method and --budget are ignored.",
 )
-@json_option("--in-trials", "With --stages: values of the trials that the later model has not.")
-@click.option("--sample", is_flag=True, help=f"With --stages: take at most {MOST_FITTED} instances of the 80 % and"
-              f" {MOST_VALIDATED} of the 20 %, for a dataset that nobody tuned.")  # fmt: skip
+@json_option("--in-trials", "With --stages, values for trials only, not for the final model.")
+@click.option("--sample", is_flag=True, help=f"With --stages, train on at most {MOST_FITTED} instances and"
+              f" validate on at most {MOST_VALIDATED}.")  # fmt: skip
 @click.option("--tuned", type=FILE, default=None,
-              help="With --stages: a result of another search, whose best values are the first trial, before the"
-              " stages.")  # fmt: skip
+              help="With --stages, result of an earlier search. Its best values are the first trial.")  # fmt: skip
 @click.option("--splits", type=click.IntRange(min=1), default=None,
-              help="Choose among stages by the mean of P@1, P@3 and P@5 over so many 80/20 splits, of each at most"
-              f" {MOST_VALIDATED} instances of the 20 %, not by P@1 on the first; equal ones all go on.")  # fmt: skip
-@click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="How to search.")
+              help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
+              f" {MOST_VALIDATED} validation instances.")  # fmt: skip
+@click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="Search method.")
 @click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
@@ -255,9 +253,9 @@ def command(
 ) -> None:
     """Search, without reading the test set."""
     if (space is None) == (stages is None):
-        raise XmlcError(f"{out}: give ranges (--space) or trials in stages (--stages)")
+        raise XmlcError("found both or none of --space and --stages, expected one of them")
     if tuned is not None and stages is None:
-        raise XmlcError(f"{out}: --tuned goes before trials in stages (--stages)")
+        raise XmlcError(f"--tuned: found {tuned} without stages. Add --stages")
     prepared = Prepared(data)
     model = make_estimator(estimator, parameters, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
