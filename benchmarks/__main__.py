@@ -31,22 +31,30 @@ from benchmarks.commands import group
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
-BITS = """Show that results are the same bits on any processor.
+BITS = """Check that results are bit-identical on all processors.
 
-Every estimator, threshold method, inference method, metric and synthetic dataset is computed as for this processor and
-as for the oldest that it can imitate, without AVX and fused multiply-add. For each of them the output has one digest
-over all its arrays, and what differs. The exit status is 1 if anything does.
+The command computes every estimator, method, metric and synthetic dataset twice: for this processor, and for the oldest
+one that it can imitate, without AVX and fused multiply-add. It prints a digest of all arrays for each, and the
+differences. The exit status is 1 if there are any.
 """
 
 
 @group.command(help=BITS)
 @click.option(
-    "--data", "folders", type=FOLDER, multiple=True, help="Estimators on a dataset written by `xmlc prepare`, too."
+    "--data",
+    "folders",
+    type=FOLDER,
+    multiple=True,
+    help="Check estimators on a dataset written by `xmlc prepare`, too; repeatable.",
 )
-@click.option("--demo", is_flag=True, help="The demo's tables too, cell by cell but for costs; takes minutes more.")
-@click.option("--cores", default=os.cpu_count() or 1, show_default="all", help="Processes at a time.")
-@click.option("--out", type=FILE, help="Write all digests as JSON, for --against on another machine.")
-@click.option("--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too.")
+@click.option(
+    "--demo", is_flag=True, help="Check each cell of the demo's tables except costs, too. This takes minutes."
+)
+@click.option("--cores", default=os.cpu_count() or 1, show_default="all", help="Number of processes to run at once.")
+@click.option("--out", type=FILE, help="JSON file to write with all digests, for --against on another machine.")
+@click.option(
+    "--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too; repeatable."
+)
 def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
     """Compute results as for each processor, compare them and print the comparison."""
     comparison = check_bits(folders, demo, cores, out, against)

@@ -170,7 +170,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         If the current folder is not the project's, or the workflow failed.
     """
     if not Path("Snakefile").exists():
-        raise XmlcError("no Snakefile here; the demo can be run from the project's own folder only")
+        raise XmlcError("--demo: found no Snakefile in this folder. Run the command in a clone of the project")
     found = {}
     for processor in processors:
         folder = scratch / f"demo-{processor.name}"
@@ -221,7 +221,7 @@ def _run(command: list[str], processor: Processor, what: str, folder: Path | Non
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise XmlcError(f"{what}, as for {processor.title}, failed:\n{(done.stdout + done.stderr)[-TAIL:]}")
+        raise XmlcError(f"{what} failed for {processor.title}:\n{(done.stdout + done.stderr)[-TAIL:]}")
 
 
 class Row(NamedTuple):
@@ -278,7 +278,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
     if wrong:
         yield f"{len(wrong)} of {len(rows)} pieces differ: {'; '.join(wrong)}"
     else:
-        yield f"all {len(rows)} pieces are the same bits on {', '.join(names)}"
+        yield f"all {len(rows)} pieces are bit-identical on {', '.join(names)}"
 
 
 def word_of_all(found: Processed) -> str:

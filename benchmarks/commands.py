@@ -23,16 +23,16 @@ def count_option(name: str, default: int | None, text: str, least: int = 1) -> O
 
 def rounds_option(default: int = 3) -> Option:
     """Return the option for the number of rounds."""
-    return count_option("--rounds", default, "Interleaved measurements of each task; the minimum is reported.")
+    return count_option("--rounds", default, "Number of interleaved measurements; the minimum is reported.")
 
 
-threads_option = count_option("--threads", 2, "Compared with one thread.", least=2)
+threads_option = count_option("--threads", 2, "Number of threads to compare with one thread.", least=2)
 peers_option = click.option(
-    "--peers/--no-peers", default=True, show_default=True, help="Whether to run baselines too (extra `peers`)."
+    "--peers/--no-peers", default=True, show_default=True, help="Measure baselines, too (extra `peers`)."
 )
 
 
-@click.group(help="Measure speed against a baseline in one run, without compilation; or compare bits.")
+@click.group(help="Measure speed and accuracy, or check that results are bit-identical.")
 def group() -> None:
     """Collect the commands of all benchmarks."""
 
@@ -41,7 +41,7 @@ def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[...,
     """Return a decorator that turns a measuring function into a command, which prints and writes its report."""
 
     def decorate(run: Callable[..., Report]) -> click.Command:
-        @click.option("--out", type=FILE, help="CSV file for all rows, as in results/benchmarks/.")
+        @click.option("--out", type=FILE, help="CSV file to write.")
         def measure(out: Path | None, **values: Any) -> None:
             set_process_threads(values.get("threads", 1))
             report = run(**values)

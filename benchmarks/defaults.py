@@ -83,13 +83,19 @@ SPACES: dict[str, dict[str, object]] = {
 
 @benchmark(
     "defaults",
-    "Train estimators as they come and compare them with the best of a search.",
+    "Compare default settings of estimators with searched ones.",
     data_option,
-    click.option("--estimator", "estimators", multiple=True, default=tuple(SPACES), help="Repeatable; else all."),
-    count_option("--trials", 30, "Of a search, the default first."),
-    count_option("--seconds", 60, "Of processor time, after which no trial begins."),
-    count_option("--most", 10_000, "Instances to train on in a trial, and to choose by."),
-    click.option("--whole/--no-whole", default=True, help="Whether to train on the whole training set, too."),
+    click.option(
+        "--estimator",
+        "estimators",
+        multiple=True,
+        default=tuple(SPACES),
+        help="Estimator to measure; repeatable.  [default: all]",
+    ),
+    count_option("--trials", 30, "Number of trials of a search; the first one has default settings."),
+    count_option("--seconds", 60, "Start no trial after this much CPU time."),
+    count_option("--most", 10_000, "Largest numbers of instances to train a trial on and to validate it on."),
+    click.option("--whole/--no-whole", default=True, help="Train on the whole training set, too."),
 )
 def bench_defaults(
     data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool

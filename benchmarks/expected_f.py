@@ -63,7 +63,7 @@ class Estimates(NamedTuple):
 
 @benchmark(
     "expected-f",
-    "Take the label sets of highest expected macro-F, compared with tuned thresholds: macro-F on the test set.",
+    "Compare label sets of highest expected F with tuned thresholds.",
     data_option,
     click.option(
         "--model",
@@ -71,9 +71,9 @@ class Estimates(NamedTuple):
         multiple=True,
         default=("plt-batch", "fastxml", "swnn"),
         show_default=True,
-        help="Of config/papers/plt2016.yaml, repeatable.",
+        help="Model of config/papers/plt2016.yaml; repeatable.",
     ),
-    count_option("--seeds", 5, "Of split and model."),
+    count_option("--seeds", 5, "Number of seeds of split and model."),
 )
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.

@@ -19,9 +19,9 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, e
 
 @benchmark(
     "fastxml",
-    "Train a FastXML forest and rank, compared with the authors' program and on several threads.",
+    "Compare FastXML with the authors' program and several threads.",
     data_option,
-    count_option("--trees", None, "Size of the forest; by default that of the program's measurement."),
+    count_option("--trees", None, "Number of trees.  [default: as in the program's measurement]"),
     peers_option,
     threads_option,
     rounds_option(2),

@@ -21,8 +21,10 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
 LONG, BIG = 60.0, 1e9  # seconds, bytes: smaller jobs are left out, as starting takes most of them
-HELP = """Print the costs of the jobs of the last run in this folder next to their estimates, by step: processor hours,
-the largest job, and the ratio estimated / measured of jobs of a minute, or of 1 GB, and more."""
+HELP = """Compare measured costs of the last run with their estimates.
+
+The table lists CPU hours and the largest job of each step. The ratio estimated / measured is for jobs of at least a
+minute, or of at least 1 GB."""
 
 
 @dataclass
@@ -41,7 +43,7 @@ class Job:
 
 
 @group.command("foretold", help=HELP)
-@click.option("--out", type=click.Path(path_type=Path), help="CSV file for a row of each job.")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV file to write, with a row for each job.")
 def bench_estimated(out: Path | None) -> None:
     """Print measured and estimated costs of the jobs of a run."""
     project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)

@@ -23,9 +23,11 @@ SPLIT, HALVES = 0, 1  # seed and random stream that draw the halves
 VALIDATION_SHARE = 0.2  # as in `xmlc prepare`
 
 
-@group.command(help="Make of SOURCE, with estimates.txt.xz and labels.txt.xz, a dataset and scores of a suite's model.")
+@group.command(
+    help="Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and labels.txt.xz."
+)
 @click.argument("source", type=FOLDER)
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Seeds from 0, of the suite.")
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds, from 0.")
 def halves(source: Path, seeds: int) -> None:
     """Write resources/manual/NAME and scores/NAME for a source folder called NAME."""
     name = source.resolve().name
@@ -42,4 +44,4 @@ def halves(source: Path, seeds: int) -> None:
             held_out = train[~fit_mask(train.size, VALIDATION_SHARE, seed)]
             sparse.save_npz(folder / f"validation-{seed}.npz", spe[held_out])
             sparse.save_npz(folder / f"test-{seed}.npz", spe[test])
-    click.echo(f"wrote resources/manual/{name}, the dataset, and scores/{name}; now: snakemake --cores 2 neural")
+    click.echo(f"wrote the dataset resources/manual/{name} and scores/{name}. Run: snakemake --cores 2 neural")

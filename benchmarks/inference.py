@@ -25,10 +25,10 @@ INFERENCE = "inference from samples"
 
 @benchmark(
     "inference",
-    "Maximise the expected F of each instance by several methods, from samples of PCC.",
+    "Compare inference methods on samples from PCC.",
     data_option,
     count_option("--samples", 200, "For each instance."),
-    count_option("--threads", 1, "Threads to compute with."),
+    count_option("--threads", 1, "Number of threads."),
     rounds_option(),
 )
 def bench_inference(data: Path, samples: int, threads: int, rounds: int) -> Report:

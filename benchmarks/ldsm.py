@@ -30,7 +30,7 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 @benchmark(
     "ldsm",
-    "Train LdSM's trees and rank, compared with the authors' program and on several threads.",
+    "Compare LdSM with the authors' program and several threads.",
     data_option,
     click.option(
         "--rows",
@@ -38,12 +38,12 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
         default=UNIT_ROWS,
         show_default=True,
         type=click.Choice([UNIT_ROWS, "raw"]),
-        help="Features scaled to rows of unit length, or as they come.",
+        help="Scale rows to unit length, or keep them.",
     ),
     peers_option,
     threads_option,
     rounds_option(),
-    count_option("--seeds", 5, "P@k is the mean over them."),
+    count_option("--seeds", 5, "Number of seeds, over which P@k is averaged."),
 )
 def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, seeds: int) -> Report:
     """Measure training and prediction with one tree and with ten, on one and on several threads."""
@@ -76,9 +76,7 @@ def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, se
     return report
 
 
-@benchmark(
-    "re-ranking", "What ranking tail labels again adds to LdSM's time of prediction.", data_option, rounds_option()
-)
+@benchmark("re-ranking", "Measure the time that re-ranking of tail labels adds in LdSM.", data_option, rounds_option())
 def bench_re_ranking(data: Path, rounds: int) -> Report:
     """Measure the ensemble of ldsm2020 on one thread, with and without tail labels ranked again (Section 9)."""
     dataset = Data.read(data)

@@ -37,7 +37,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
 
 @benchmark(
     "logistic",
-    "Train BR or PCC, compared with scikit-learn's logistic regression and on several threads.",
+    "Compare BR and PCC with scikit-learn and several threads.",
     data_option,
     click.option("--estimator", default="br", show_default=True, type=click.Choice(list(ESTIMATORS))),
     threads_option,

@@ -42,9 +42,9 @@ INDEX = "SWNN, index"  # measured once, because its construction depends on no h
 
 @benchmark(
     "nearest",
-    "Search nearest neighbours, compared with the authors' program and on several threads.",
+    "Compare nearest neighbours with the authors' program and threads.",
     data_option,
-    count_option("--instances", None, "Rank so many test instances only, the first."),
+    count_option("--instances", None, "Rank only this many first test instances."),
     peers_option,
     threads_option,
     rounds_option(),
@@ -94,7 +94,7 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
 
 @benchmark(
     "preliminary",
-    "Neighbours by other distances, and classifiers of 500 labels: what swnn2018 tells of without a table.",
+    "Measure other distances, and classifiers of 500 labels, as in swnn2018.",
     data_option,
     rounds_option(),
 )
@@ -108,7 +108,7 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}; minimum of {rounds} rounds")
-    for length, metric in product(("unit length", "length as it comes"), ("L1", "L2")):
+    for length, metric in product(("unit length", "original length"), ("L1", "L2")):
         if dataset.X.shape[0] * dataset.X.shape[1] > DENSE:
             break
         X, Q = (unit_rows(part) if length == "unit length" else part for part in (dataset.X, dataset.X_test))

@@ -30,7 +30,7 @@ VARIANTS = {  # models of oplt2021.yaml, with the paper's values
 
 @benchmark(
     "oplt",
-    "Train online label trees, compared with napkinXC's: time and P@k, shuffle by shuffle.",
+    "Compare online label trees with napkinXC.",
     data_option,
     click.option(
         "--variant",
@@ -39,10 +39,10 @@ VARIANTS = {  # models of oplt2021.yaml, with the paper's values
         default=tuple(VARIANTS),
         show_default=True,
         type=click.Choice(list(VARIANTS)),
-        help="Repeatable.",
+        help="Variant to measure; repeatable.",
     ),
-    count_option("--seeds", 5, "Shuffles of the training set."),
-    count_option("--epochs", 1, "Passes over it."),
+    count_option("--seeds", 5, "Number of shuffles of the training set."),
+    count_option("--epochs", 1, "Number of passes over the training set."),
     peers_option,
 )
 def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool) -> Report:

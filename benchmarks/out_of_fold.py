@@ -41,12 +41,15 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
 
 @benchmark(
     "out-of-fold",
-    "Tune thresholds on a fifth of the training set, or on out-of-fold estimates: macro-F on the test set.",
+    "Compare thresholds tuned on a fifth of the data and out of fold.",
     data_option,
-    count_option("--seeds", 5, "Of split, folds and model."),
-    count_option("--folds", 5, "Of the out-of-fold estimates.", least=2),
+    count_option("--seeds", 5, "Number of seeds of split, folds and model."),
+    count_option("--folds", 5, "Number of folds for the estimates.", least=2),
     click.option(
-        "--solver", default=PLT.solver, show_default=True, help="The PLT's; its other values are the defaults."
+        "--solver",
+        default=PLT.solver,
+        show_default=True,
+        help="Solver of the PLT, which has default settings otherwise.",
     ),
 )
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Report:

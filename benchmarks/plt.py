@@ -63,7 +63,7 @@ CERTIFIED = "proved by the beam"  # share of instances with a provably exact res
 
 @benchmark(
     "plt",
-    "Train a PLT and rank by three searches, compared with napkinXC and omikuji, on several threads.",
+    "Compare PLTs with napkinXC and omikuji, and several threads.",
     data_option,
     peers_option,
     threads_option,

@@ -63,12 +63,18 @@ Scores = dict[tuple[str, str], float]  # by task and measure
 Sets = dict[tuple[str, str], sparse.csr_array]
 
 
-@group.command("programs", help="Compare programs with their default settings, each in a fresh process on one thread.")
-@click.option("--data", "folders", type=FOLDER, multiple=True, required=True, help="Written by `xmlc prepare`.")
+@group.command("programs", help="Compare programs with default settings, on one thread.")
 @click.option(
-    "--program", "named", type=click.Choice(list(PROGRAMS)), multiple=True, help="Run again; else all without answers."
+    "--data", "folders", type=FOLDER, multiple=True, required=True, help="Folder written by `xmlc prepare`; repeatable."
 )
-@click.option("--out", type=FILE, help="CSV file for all rows, as in results/benchmarks/.")
+@click.option(
+    "--program",
+    "named",
+    type=click.Choice(list(PROGRAMS)),
+    multiple=True,
+    help="Program to run again; repeatable.  [default: all without results]",
+)
+@click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
     """Run programs, score all answers in the folders, print the tables and write the rows."""
     set_process_threads(1)
@@ -117,7 +123,7 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
             path = {} if name in ENVIRONMENTS else {"PYTHONPATH": str(ROOT)}
             command = [str(part) for part in (python_of(name), "-P", ROOT / "benchmarks/fresh.py", name, files, out)]
             if subprocess.run(command, env=os.environ | ONE_THREAD | path, stdout=sys.stderr).returncode:
-                raise XmlcError(f"{name} failed on {data.name}; the reason is above")
+                raise XmlcError(f"{name} failed on {data.name}. See its output above")
             shutil.rmtree(out / "model")
             (out / "commit").write_text(commit())
 

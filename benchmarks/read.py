@@ -23,7 +23,7 @@ OURS, PEER, READING = "xmlc", "scikit-learn", "reading"
 
 @benchmark(
     "read",
-    "Read a file in the repository format, not compressed, compared with scikit-learn's reader.",
+    "Compare reading an uncompressed file with scikit-learn's reader.",
     click.argument("file", type=FILE),
     rounds_option(),
 )
@@ -35,7 +35,7 @@ def bench_read(file: Path, rounds: int) -> Report:
     both = zip(load(file, "repository"), in_our_form(*read_by_peer(file)), strict=True)
     parts = ("shape", "indptr", "indices", "data")
     if not all(np.array_equal(getattr(ours, part), getattr(theirs, part)) for ours, theirs in both for part in parts):
-        raise XmlcError(f"{file}: the readers disagree on the arrays; please report this with the file")
+        raise XmlcError(f"{file}: found different arrays from the two readers. Report this together with the file")
     tasks = [Task(OURS, READING, lambda: load(file, "repository")), Task(PEER, READING, lambda: read_by_peer(file))]
     report.measure(tasks, rounds)
     for reader in (OURS, PEER):

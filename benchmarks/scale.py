@@ -30,18 +30,20 @@ from xmlc.suite.config.catalogue import Size, dataset, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # instances
-HELP = """Measure what one training takes on a share of the rows of a shape, and add the row to a CSV file; without
---set print how far the laws are from rows of each set when they are fitted to other sets or to small shares."""
+HELP = """Measure one training on a share of a dataset's rows.
+
+The measurement is appended to a CSV file. Without --set the command prints the errors of cost models that are fitted
+to other datasets or to small shares."""
 
 
 @group.command("scale", help=HELP)
-@click.option("--set", "name", help="Dataset of the catalogue whose shape is drawn, such as amazon-670k.")
+@click.option("--set", "name", help="Dataset of the catalogue whose shape is generated, such as amazon-670k.")
 @click.option("--share", default=0.0625, show_default=True, type=click.FloatRange(0, 1, min_open=True))
 @click.option("--estimator", default="plt", show_default=True)
 @click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
 @click.option("--threads", default=2, show_default=True)
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="The file that the row is added to."
+    "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append the measurement to."
 )
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
     """Measure one training, or check the cost model."""

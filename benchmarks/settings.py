@@ -53,7 +53,7 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
     """
     models = suite(paper).all_models
     if model not in models:
-        raise XmlcError(f"config/papers/{paper}.yaml has no model {model}")
+        raise XmlcError(f"config/papers/{paper}.yaml: models: found no {model}")
     return Setting(models[model].estimator, models[model].values_on(dataset) | (otherwise or {}))
 
 

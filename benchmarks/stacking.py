@@ -36,9 +36,9 @@ Lists = dict[str, tuple[np.ndarray, np.ndarray]]
 
 @benchmark(
     "stacking",
-    "Leave out features, members and held-out instances of Stacking: rankings and calibration on the test set.",
+    "Measure Stacking without some features, members or instances.",
     data_option,
-    count_option("--draws", 10, "Draws of the held-out instances."),
+    count_option("--draws", 10, "Number of draws of the held-out instances."),
 )
 def bench_stacking(data: Path, draws: int) -> Report:
     """Measure each variant with each draw of the held-out instances."""

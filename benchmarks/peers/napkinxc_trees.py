@@ -144,7 +144,7 @@ class NapkinXCOnline(NapkinXCModel):
         order = random_permutation(X.shape[0], self.random_state, Stream.NAPKINXC_ORDER)
         labelled = np.diff(Y.indptr)[order] > 0
         if not labelled.any():
-            raise XmlcError("napkinXC has nothing to learn from: no instance has a label")
+            raise XmlcError("found no instance with a label, expected at least one for napkinXC")
         order = order[labelled.argmax() :]
         X, Y = X[order], Y[order]
         self.label_order_, Y = _by_appearance(Y)

@@ -68,7 +68,7 @@ class OmikujiParabel(ProgramModel):
         X, Y = self._training_data(X, Y)
         X = without_zeros(X)
         if X.nnz == 0 or Y.nnz == 0:
-            raise XmlcError("omikuji has nothing to learn from: no instance has features, or none has a label")
+            raise XmlcError("found no instance with features and a label, expected at least one for omikuji")
         known = (np.diff(X.indptr) > 0) | (np.diff(Y.indptr) > 0)
         with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
             file = Path(folder) / "train.txt"
@@ -91,7 +91,7 @@ class OmikujiParabel(ProgramModel):
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}
         if self.loss not in losses:
-            raise XmlcError(f"loss {self.loss!r} is unknown; expected one of {', '.join(losses)}")
+            raise XmlcError(f"loss: found {self.loss!r}, expected one of {', '.join(losses)}")
         hyperparameters = program.Model.default_hyper_param()
         hyperparameters.n_trees = self.n_trees
         hyperparameters.min_branch_size = self.min_branch_size
