@@ -56,7 +56,7 @@ onsuccess:
 
 onerror:
     end()
-    print("`xmlc status` says what failed and why; the same command goes on where this run ended.", file=sys.stderr)
+    print("Run `xmlc status` to see the failed jobs. Run the same command again to continue.", file=sys.stderr)
 
 
 include: "workflow/rules/common.smk"
@@ -79,7 +79,7 @@ for target, files in plan.targets(project).items():
             lambda wildcards, files=in_one_line()(files): files(),  # a study's rules may use it too
         localrule: True
         message:
-            f"Everything of {target} is made"
+            f"All files of target {target} are up to date"
 
 
 # A mistake in a target, or one that an input function finds, ends planning with a one-line message.

@@ -39,7 +39,7 @@ rule synthesise:
         code=lambda wildcards: code("synth", wildcards),
         entry=catalogued,
     message:
-        "Make the synthetic set {wildcards.dataset}"
+        "Generate the synthetic dataset {wildcards.dataset}"
     shell:
         "xmlc synth {wildcards.dataset} --out {output} --threads {threads} 2> {log}"
 

@@ -83,7 +83,7 @@ rule infer:
         methods=lambda wildcards: inference_options(project, wildcards.model, wildcards.portion),
         extensions=extensions,
     message:
-        "Infer label sets by {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
+        "Infer label sets with {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
     shell:
         "xmlc infer {params.methods} --data {input.data} --from {input.basis} --training {input.training}"
         " {params.extensions:q} --threads {threads} --out {output} 2> {log}"

@@ -21,7 +21,7 @@ rule rank:
         code=lambda wildcards: code("rank", wildcards),
         propensity=propensity,
     message:
-        "Rank by {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+        "Rank with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
         " --threads {threads} --out {output} 2> {log}"
@@ -50,7 +50,7 @@ rule estimate:
         code=lambda wildcards: code("estimate", wildcards),
         floor=lambda wildcards: project.floor(wildcards.dataset),
     message:
-        "Estimate by {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+        "Estimate with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
         " --threads {threads} --out {output} 2> {log}"
@@ -84,7 +84,7 @@ rule forest:
         code=lambda wildcards: code("forest", wildcards),
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
     message:
-        "Score {wildcards.model} by its trees on {wildcards.dataset}, seed {wildcards.seed}"
+        "Score the trees of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
         " --threads {threads} --out {output} 2> {log}"
@@ -134,7 +134,7 @@ rule progressive:
         hyperparameters=hyperparameters,
         given=given,
     message:
-        "Stream {wildcards.dataset} to {wildcards.model}, seed {wildcards.seed}"
+        "Score {wildcards.model} on the stream of {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads} --out {output} 2> {log}"

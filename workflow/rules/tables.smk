@@ -24,7 +24,7 @@ rule table:
         methods=method_order,
         prefix=prefix,
     message:
-        "Make {wildcards.table} of {wildcards.paper}"
+        "Build {wildcards.table} of {wildcards.paper}"
     shell:
         "xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
         " {params.suite:q} {params.titles:q} {params.methods} {input} --out {params.prefix} > {log} 2>&1"
