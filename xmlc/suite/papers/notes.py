@@ -87,7 +87,7 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
             shares.setdefault(record.dataset_name, []).append(100 * (scores["macro_f"] - scores["macro_f_zero"]))
     parts = [f"{name} {' to '.join(sorted({f'{min(some):.1f}', f'{max(some):.1f}'}, key=float))} %"
              for name, some in shares.items()]  # fmt: skip
-    about = "Labels without test instances and predictions, which macro-F counts as 1 (0/0 = 1): "
+    about = "Labels with neither test instances nor predictions, which macro-F counts as 1 (0/0 = 1): "
     return [about + ", ".join(parts) + "."] if parts else []
 
 
@@ -104,7 +104,7 @@ def searches(records: Sequence[RecordFile]) -> list[str]:
         elif search == "beam":
             name = f"{model_title(record.model)} with beam width {record.hyperparameters['beam']}"
             by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
-    parts = [f"{', '.join(exactly)} exactly"] if exactly else []
+    parts = [f"exact for {', '.join(exactly)}"] if exactly else []
     for name, shares in by_beam.items():
         proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())
         parts.append(f"{name} (provably exact for {proved})")

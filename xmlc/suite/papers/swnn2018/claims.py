@@ -31,7 +31,7 @@ Setting = tuple[object, object, object]  # S, alpha, beta
 MEDIAN = 28
 FIVE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k", "amazon-3m")
 THE_SIX = datasets("the paper's six datasets", *FIVE, "delicious-200k")
-BUT_ONE = datasets("the paper's datasets but Delicious-200K, on which it finds beta = 0 best", *FIVE)
+BUT_ONE = datasets("the paper's datasets except Delicious-200K, on which the best beta is 0", *FIVE)
 
 
 def has_more_labels(record: Record) -> bool:
