@@ -1,4 +1,4 @@
-"""YAML that people write: what makes a reader choose in silence is refused, in a short sentence."""
+"""Test that ambiguous or invalid YAML is refused in a short sentence."""
 
 import re
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def read(tmp_path, text):
     ],
     ids=range(12),
 )
-def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
+def test_unreadable_yaml_is_refused(tmp_path, text, line, said):
     with raises_with(XmlcError, f"f.yaml:{line}" if line else "f.yaml", said):
         read(tmp_path, text)
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_refused(tmp_path, text, line, said):
         ("=", None),
     ],
 )
-def test_a_scalar_that_yaml_reads_as_something_else_is_refused_with_its_spelling(tmp_path, scalar, instead):
+def test_ambiguous_scalar_is_refused_with_its_spelling(tmp_path, scalar, instead):
     with raises_with(XmlcError, f"f.yaml:2: found {scalar}", f"'{scalar}'", instead or scalar):
         read(tmp_path, f"a:\n- [{scalar}]")
     with raises_with(XmlcError, f"config: a={scalar}: found {scalar}"):
@@ -76,14 +76,14 @@ def test_a_scalar_that_yaml_reads_as_something_else_is_refused_with_its_spelling
         read(tmp_path, f"a: {instead}")
 
 
-def test_scalars_that_are_what_they_look_like_are_read(tmp_path):
+def test_unambiguous_scalars_are_read(tmp_path):
     written = "[1, -3, +3, 0, 1.5, .5, 1., 1.0e-3, true, False, null, , 1.0.0, 3-4, y, 1:a, no way, __x__, 'yes']"
     read_as = [1, -3, 3, 0, 1.5, 0.5, 1.0, 0.001, True, False, None, "1.0.0", "3-4", "y", {"1": "a"}]
     assert read(tmp_path, written.replace(", ,", ",").replace("1:a", "'1': a")) == [*read_as, "no way", "__x__", "yes"]
     assert read(tmp_path, "a: !!str 010") == {"a": "010"}
 
 
-def test_a_missing_file_away_from_the_project_has_the_advice_to_go_there(tmp_path, monkeypatch):
+def test_missing_file_outside_a_project_is_refused_with_advice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with raises_with(XmlcError, "config/demo.yaml") as away:
         read_yaml(Path("config/demo.yaml"))
@@ -131,7 +131,7 @@ class Thing:
             raise ValueError("that one is taken")
 
 
-def test_content_that_fits_becomes_objects():
+def test_valid_content_is_converted_to_objects():
     content = {"name": "a", "parts": {"b": {"x": 1}}, "ends": [0.5, 0.5]}
     assert converted(content, Thing, "f") == Thing("a", parts={"b": {"x": 1}}, ends=(0.5, 0.5))
     assert converted({"name": "a", "size": "3"}, Thing, "f", strict=False) == Thing("a", 3)
@@ -161,14 +161,14 @@ def test_content_that_fits_becomes_objects():
         ({"name": "A", "size": 0}, ["f: name: found 'A'", "f: size: found 0"]),
     ],
 )
-def test_what_does_not_fit_is_named_with_its_place_and_not_printed_whole(change, said):
+def test_invalid_content_is_refused_briefly_with_its_place(change, said):
     content = {key: value for key, value in ({"name": "a"} | change).items() if value is not ...}
     with raises_with(XmlcError, said) as error:
         converted(content, Thing, "f")
     assert len(str(error.value)) < 200
 
 
-def test_what_does_not_fit_in_a_file_has_its_line(tmp_path):
+def test_invalid_content_of_a_file_is_refused_with_its_line(tmp_path):
     content = read(tmp_path, "name: a\nparts:\n  b: {x: 1}\n  c:\n    z: 1\nends: [1,\n  x]\n")
     with pytest.raises(XmlcError) as error:
         converted(content, Thing, str(tmp_path / "f.yaml"))
@@ -176,11 +176,11 @@ def test_what_does_not_fit_in_a_file_has_its_line(tmp_path):
     assert found == [("5", "parts.c"), ("7", "ends[1]")]
 
 
-def test_of_another_form_than_expected_the_quotes_are_named():
+def test_number_instead_of_text_is_refused_with_quoted_form():
     with raises_with(XmlcError, "123", "'123'"):
         converted({"name": 123}, Named, "f")
 
 
-def test_the_nearest_names_come_first():
+def test_nearest_name_is_suggested():
     assert nearest("BIBTEXT", ["bibtex", "yeast", "scene"]) == "bibtex"
     assert nearest("qqq", ["b", "a", "d", "c"]) == "one of a, b, c, d"

@@ -1,4 +1,4 @@
-"""How numbers are printed."""
+"""Test how numbers of columns are printed."""
 
 import math
 
@@ -28,27 +28,27 @@ from xmlc.suite.results.columns import COLUMNS, column
         ("c", math.inf, "inf"),
     ],
 )
-def test_printed(name, value, printed):
+def test_numbers_are_printed_with_decimals_of_their_column(name, value, printed):
     assert column(name).printed(value) == printed
 
 
-def test_a_deviation_is_printed_like_its_value():
+def test_standard_deviation_is_printed_like_its_value():
     assert column("test_ms").printed(0.00123, beside=12.34) == "0.0"
     assert column("depth").printed(16.1307, beside=155.2) == "16.1"
 
 
-def test_a_deviation_over_seeds_has_its_columns_definition_but_no_direction():
+def test_standard_deviation_has_definition_of_its_column_without_direction():
     assert column("test_ms_std").cost
     assert column("macro_f_std").decimals == 2
     assert column("macro_f_std").better is None
 
 
-def test_an_unknown_column_is_no_cost():
+def test_unknown_column_is_not_a_cost():
     assert not column("anything").cost
     assert not column("anything_std").cost
 
 
-def test_costs_are_what_a_clock_or_the_system_measures():
+def test_costs_are_measured_times_memory_and_sizes():
     costs = {name for name, definition in COLUMNS.items() if definition.cost}
     assert {"train_minutes", "test_ms", "model_mb", "train_peak_mb", "test_threads"} <= costs
     assert not {"inner_products", "macro_f", "p@1", "m", "c", "seeds"} & costs

@@ -1,4 +1,4 @@
-"""The fingerprint: its definition written out by hand, what it leaves out, and what it does not."""
+"""Test the fingerprint against its definition, and the changes that it ignores or detects."""
 
 import hashlib
 from io import StringIO
@@ -28,7 +28,7 @@ def sha(text, *more):
     return hashlib.sha256(b"".join([text.encode("ascii"), *more])).hexdigest()
 
 
-def test_a_table_by_the_definition():
+def test_fingerprint_of_a_table_follows_the_definition():
     rows = [
         '"c":"10/20"\t"dataset":"scene"\t"model":"plt"\t"note":"late"\t"p@1":0x0.0p+0',
         '"c":0x1.4000000000000p+3\t"dataset":"yeast"\t"model":"plt"\t"note":\t"p@1":0x1.4000000000000p+5',
@@ -39,7 +39,7 @@ def test_a_table_by_the_definition():
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f4", "<i8", "|b1", "<U3"])
-def test_an_array_by_the_definition(dtype):
+def test_fingerprint_of_an_array_follows_the_definition(dtype):
     array = np.arange(6).reshape(2, 3).astype(dtype)
     little = array.astype(array.dtype.newbyteorder("<"))
     name = np.lib.format.dtype_to_descr(little.dtype)
@@ -47,7 +47,7 @@ def test_an_array_by_the_definition(dtype):
     assert of_array(np.asfortranarray(array)) == of_array(array)
 
 
-def test_a_folder_by_the_definition(tmp_path):
+def test_fingerprint_of_a_folder_follows_the_definition(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "empty").mkdir()
     np.save(tmp_path / "b" / "x.npy", np.arange(3))
@@ -65,13 +65,13 @@ def test_a_folder_by_the_definition(tmp_path):
         ("40.0", "40"),
         ("40.0", "4e1"),
         ("-0.0", "0"),
-        ("1.5,2", "99,8"),  # costs
+        ("1.5,2", "99,8"),  # costs do not count
         ("10,\n", "10,nan\n"),
         ("yeast,plt", '"yeast","plt"'),
         ("\n", "\r\n"),
     ],
 )
-def test_what_is_left_out(old, new):
+def test_irrelevant_changes_keep_the_fingerprint(old, new):
     assert word_of(TABLE.replace(old, new)) == word_of(TABLE)
 
 
@@ -85,10 +85,10 @@ def test_what_is_left_out(old, new):
         ("late", ""),
         (",note", ",remark"),
         ("scene,plt,-0.0,2.5,2,10/20,late\n", ""),
-        ("40.0,1.5,2,10", "10,1.5,2,40"),  # two cells in each other's place
+        ("40.0,1.5,2,10", "10,1.5,2,40"),  # two swapped cells
     ],
 )
-def test_what_is_not(old, new):
+def test_relevant_changes_alter_the_fingerprint(old, new):
     assert TABLE.count(old) == 1
     assert word_of(TABLE.replace(old, new)) != word_of(TABLE)
 
@@ -100,7 +100,7 @@ CELLS = st.one_of(
 
 @settings(max_examples=50, deadline=None)
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), data=st.data())
-def test_order_does_not_matter_and_any_cell_does(rows, data):
+def test_fingerprint_ignores_order_and_depends_on_every_cell(rows, data):
     frame = pd.DataFrame(rows, columns=["dataset", "p@1", "x"])
     shuffled = frame.sample(frac=1, random_state=data.draw(st.integers(0, 99)))[data.draw(st.permutations(list(frame)))]
     assert of_table(shuffled) == of_table(frame)
@@ -110,7 +110,7 @@ def test_order_does_not_matter_and_any_cell_does(rows, data):
     assert of_table(changed) != of_table(frame)
 
 
-def test_arrays_differ_by_type_shape_bytes_and_name(tmp_path):
+def test_fingerprint_of_arrays_depends_on_type_shape_bytes_and_name(tmp_path):
     array = np.array([[1.0, np.nan]], dtype=np.float32)
     others = [array.astype(np.float64), array.T, array + 1, array[:, :1], array[:0]]
     assert len({of_array(each).word for each in [array, *others]}) == 6
@@ -124,7 +124,7 @@ def test_arrays_differ_by_type_shape_bytes_and_name(tmp_path):
     [("nothing", None), ("x.txt", b"1"), ("x.npy", b"no array"), ("x.npz", b"no array"), ("x.csv", b""),
      ("folder/x.txt", b"1")],
 )  # fmt: skip
-def test_what_has_no_fingerprint(tmp_path, name, content):
+def test_paths_without_a_fingerprint_are_refused(tmp_path, name, content):
     path = tmp_path / name
     if content is not None:
         path.parent.mkdir(exist_ok=True)
@@ -134,7 +134,7 @@ def test_what_has_no_fingerprint(tmp_path, name, content):
         fingerprint(place)
 
 
-def test_the_command_prints_each_part_and_then_the_whole(tmp_path, capsys, monkeypatch):
+def test_command_prints_each_part_before_the_total(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = Path("results/tables/demo")
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Means with intervals of confidence."""
+"""Test means with confidence intervals."""
 
 import math
 
@@ -8,27 +8,27 @@ import pytest
 from xmlc.suite.results.intervals import Estimate, estimate_of
 
 
-def test_an_interval_as_computed_by_hand():
+def test_interval_equals_value_computed_by_hand():
     found = estimate_of([1.0, 2.0, 3.0])
     assert found.mean == 2
-    half = 4.302653 / math.sqrt(3)  # t of 2 degrees of freedom; the deviation is 1
+    half = 4.302653 / math.sqrt(3)  # t with 2 degrees of freedom, and a standard deviation of 1
     assert (found.lower, found.upper) == (pytest.approx(2 - half, abs=1e-6), pytest.approx(2 + half, abs=1e-6))
 
 
-def test_too_few_values_have_no_interval_and_are_on_no_side():
+def test_too_few_values_have_no_interval_and_no_side():
     alone, two = estimate_of([5.0]), estimate_of([5.0, 6.0], fewest=3)
     assert (alone.mean, alone.has_interval, two.mean, two.has_interval) == (5, False, 5.5, False)
     assert alone.side_of(0) == 0
     assert math.isnan(two.mapped(math.exp).upper)
 
 
-def test_equal_values_have_an_interval_of_no_width():
-    assert estimate_of([0.1] * 3) == Estimate(0.1, 0.1, 0.1)  # although 0.1 + 0.1 + 0.1 is not 0.3
+def test_equal_values_have_an_interval_of_width_0():
+    assert estimate_of([0.1] * 3) == Estimate(0.1, 0.1, 0.1)  # although 0.1 + 0.1 + 0.1 is not exactly 0.3
     assert [estimate_of([0.1, 0.1]).side_of(margin) for margin in (0, 0.1, 0.2)] == [1, 0, -1]
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
-def test_19_of_20_intervals_hold_the_true_mean(n):
+def test_19_of_20_intervals_contain_the_true_mean(n):
     draws = np.random.default_rng(n).normal(3, 2, (2000, n))
     held = np.mean([(found := estimate_of(values)).lower <= 3 <= found.upper for values in draws.tolist()])
     assert held == pytest.approx(0.95, abs=0.015)  # three standard errors

@@ -1,4 +1,4 @@
-"""The file that says what a table was made of: paths come back, and what is something else is refused."""
+"""Test the manifest of a table: it is read back, and invalid files are refused."""
 
 import json
 from pathlib import Path
@@ -27,17 +27,17 @@ CONTENT = {
 }
 
 
-def test_what_is_written_is_read_again(tmp_path):
+def test_written_manifest_is_read_back(tmp_path):
     path = MADE.write(tmp_path / "claims")
     assert path.name == "claims.made-of.json"
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
     assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
     assert MadeOf.beside(tmp_path / "table1.csv") is None
     path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
-    assert MadeOf.read(path).settings == {}  # of an earlier version
+    assert MadeOf.read(path).settings == {}  # as written by an earlier version
 
 
-def test_data_are_the_same_by_their_digests_if_these_are_known():
+def test_data_is_the_same_if_known_digests_are_equal():
     assert same_data(MADE, DIGESTS)
     assert not same_data(MADE, {"yeast": "34cd"})
     assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
@@ -46,7 +46,7 @@ def test_data_are_the_same_by_their_digests_if_these_are_known():
 
 
 @pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])
-def test_what_does_not_fit_is_named(tmp_path, change):
+def test_invalid_manifest_is_refused_with_its_key(tmp_path, change):
     path = tmp_path / "x.made-of.json"
     path.write_text(json.dumps(stamped(CONTENT | change)))
     with raises_with(XmlcError, "x.made-of.json", next(iter(change))):

@@ -1,4 +1,4 @@
-"""The record of calibration errors."""
+"""Test the record of calibration errors."""
 
 from record_cases import whole
 from record_files import RecordFile
@@ -17,7 +17,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_numbers_are_in_percent_before_and_after():
+def test_numbers_are_in_percent_before_and_after_calibration():
     ((variant, row),) = CalibrationRecord.of("calibration.json", CONTENT).numbers()
     assert variant == ""
     assert row["ece@1"] == 100 * CONTENT["metrics"]["ece@1"]

@@ -1,4 +1,4 @@
-"""The record of a forest, and its numbers."""
+"""Test the record of a forest, and its numbers."""
 
 import math
 from pathlib import Path
@@ -28,7 +28,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_numbers_have_the_shape_where_it_is_told_and_a_variant_for_each_number_of_trees():
+def test_numbers_have_a_variant_per_number_of_trees_and_a_shape_if_known():
     assert [variant for variant, _ in as_record(forest(trees=None)).numbers()] == [
         "n_trees=1",
         "n_trees=2",
@@ -42,7 +42,7 @@ def test_the_numbers_have_the_shape_where_it_is_told_and_a_variant_for_each_numb
     assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))
 
 
-def test_a_replicate_has_other_measures_of_every_size():
+def test_replicate_has_resampled_measures_for_every_size():
     record = ForestRecord.of(Path("forest.json"), CONTENT)
     for row, drawn in zip(record.rows, record.replicate(1).rows, strict=True):
         assert drawn.metrics["p@1"] == pytest.approx(row.metrics["p@1"] - 0.008)

@@ -1,4 +1,4 @@
-"""The record of inferred label sets, and its numbers."""
+"""Test the record of inferred label sets, and its numbers."""
 
 import pandas as pd
 from record_cases import whole
@@ -27,7 +27,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_numbers_are_in_percent_and_what_is_missing_where_the_clock_ran_out():
+def test_numbers_are_in_percent_or_missing_after_a_timeout():
     records = [inference(method="h", f=0.5), inference(finished=False), inferred_from_estimates()]
     found = pd.DataFrame([row for record in records for _, row in as_record(record).numbers()])
     assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]

@@ -1,4 +1,4 @@
-"""The record of progressive validation."""
+"""Test the record of progressive validation."""
 
 from record_cases import progressive
 from record_files import RecordFile

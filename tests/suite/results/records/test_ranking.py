@@ -1,4 +1,4 @@
-"""The record of a ranking, and its frame."""
+"""Test the record of a ranking, and its frame."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_a_replicate_has_other_measures_and_nothing_else():
+def test_replicate_differs_only_in_its_measures():
     record = RankingRecord.of(Path("ranking.json"), SCORED)
     for number, apart in enumerate((0.001, -0.002, 1 - SCORED["metrics"]["p@1"])):  # a share is at most one
         found = record.replicate(number)

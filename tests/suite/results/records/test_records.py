@@ -1,4 +1,4 @@
-"""Records are checked before anything is made of them, and seeds are averaged."""
+"""Test how records are read, checked and selected."""
 
 import math
 import pkgutil
@@ -18,11 +18,11 @@ from xmlc.suite.papers.building import kinds, read_needs
 
 
 def chosen(paths, need):
-    """Return the records among files that a table needs."""
+    """Return the records among these files that a table needs."""
     return [source.record for source in read_needs(Declared("x", (need,)), paths)[0]]
 
 
-def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
+def test_records_of_a_kind_are_read_in_order_of_files(tmp_path):
     content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
     paths = write(tmp_path, content)
     assert [record.method for record in chosen(paths, THRESHOLDS)] == ["sto", "fta"]
@@ -30,14 +30,14 @@ def test_reads_those_of_the_kind_in_the_order_of_the_files(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])
-def test_what_is_no_record_is_refused(tmp_path, text):
+def test_files_without_a_record_are_refused(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)
     with raises_with(XmlcError, "x.json"):
         chosen([path], RANKINGS)
 
 
-def test_none_of_the_kind_is_an_error(tmp_path):
+def test_files_without_a_record_of_the_kind_are_refused(tmp_path):
     with raises_with(XmlcError, "ranking", 1):
         chosen(write(tmp_path, [thresholds()]), RANKINGS)
 
@@ -50,12 +50,12 @@ def test_none_of_the_kind_is_an_error(tmp_path):
         (ranking(seed=1, hyperparameters={"arity": 2}), ["yeast", "plt"]),
     ],
 )
-def test_records_that_contradict_each_other_are_refused(tmp_path, second, facts):
+def test_contradictory_records_are_refused(tmp_path, second, facts):
     with raises_with(XmlcError, tmp_path / "000.json", tmp_path / "001.json", *facts):
         chosen(write(tmp_path, [ranking(), second]), RANKINGS)
 
 
-def test_units_of_columns():
+def test_numbers_of_records_have_units_of_columns():
     ((_, row),) = as_record(ranking(p1=0.75, seconds=90.0)).numbers()
     assert row["p@1"] == 75
     assert row["train_minutes"] == 1.5
@@ -68,21 +68,21 @@ def test_units_of_columns():
     assert row["validation_macro_f"] == 60
 
 
-def test_a_kind_is_known_by_its_module():
+def test_each_kind_of_record_has_a_module_of_its_name():
     named = "calibration forest inference progressive ranking search simulation sweep thresholds"
     assert set(kinds()) == set(named.split())
     for kind, found in kinds().items():
         assert found.__module__ == f"xmlc.suite.results.records.{kind}"
 
 
-def test_another_kind_is_checked_too_before_it_is_left_out(tmp_path):
+def test_records_of_other_kinds_are_checked_before_they_are_skipped(tmp_path):
     broken = thresholds()
     del broken["best"]
     with raises_with(XmlcError, "001.json", "best", "`xmlc thresholds`"):
         chosen(write(tmp_path, [ranking(), broken]), RANKINGS)
 
 
-def test_what_writes_records_pays_neither_pandas_nor_numba():
+def test_record_modules_import_no_pandas_numba_or_matplotlib():
     names = [found.name for found in pkgutil.iter_modules([str(Path(xmlc.suite.results.records.__file__).parent)])]
     code = "\n".join(f"import xmlc.suite.results.records.{name}" for name in names)
     code += "\nimport sys\nprint([name for name in ('pandas', 'numba', 'matplotlib') if name in sys.modules])"

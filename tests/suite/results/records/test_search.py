@@ -1,4 +1,4 @@
-"""The record of a search."""
+"""Test the record of a search."""
 
 import yaml
 from record_cases import search
@@ -18,7 +18,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_a_file_of_an_earlier_version_is_read(tmp_path):
+def test_file_of_an_earlier_version_is_read(tmp_path):
     content = {key: value for key, value in search().items() if key not in ("kind", "schema", "after")}
     (tmp_path / "plt.yaml").write_text(yaml.safe_dump(stamped(content)))
     assert read_record(tmp_path / "plt.yaml").trials[1]["p@1"] == 0.625

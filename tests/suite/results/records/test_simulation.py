@@ -1,4 +1,4 @@
-"""The record of a simulation."""
+"""Test the record of a simulation."""
 
 from record_cases import simulation
 from record_files import RecordFile

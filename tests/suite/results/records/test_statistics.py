@@ -1,4 +1,4 @@
-"""The statistics of a dataset by hand and against plain Python, their file, and their numbers."""
+"""Test statistics of a dataset by hand and against plain Python, their file, and their numbers."""
 
 from dataclasses import asdict
 from statistics import fmean, quantiles
@@ -25,7 +25,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_the_numbers_are_sizes_and_averages_and_a_variant_for_each_summary():
+def test_numbers_are_sizes_averages_and_a_variant_per_summary():
     sizes, *summaries = msgspec.convert(statistics(), Statistics).numbers()
     averages = dict.fromkeys(("labels_per_instance", "instances_per_label"), 2.125)
     assert sizes == ("", {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages)
@@ -33,7 +33,7 @@ def test_the_numbers_are_sizes_and_averages_and_a_variant_for_each_summary():
     assert summaries[1][1]["mean"] == 2.125
 
 
-def test_statistics_by_hand():
+def test_statistics_equal_values_computed_by_hand():
     X = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 0]])
     Y = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=bool)
     found = part_statistics(as_features(X), as_labels(Y))
@@ -61,7 +61,7 @@ def test_five_numbers_equal_the_standard_library(counts):
     np.testing.assert_allclose(list(asdict(found).values()), expected, rtol=1e-12)
 
 
-def test_nothing_is_summarised_as_zeros():
+def test_empty_counts_are_summarized_as_zeros():
     assert set(asdict(five_numbers(np.array([]))).values()) == {0.0}
     empty = part_statistics(as_features(np.zeros((0, 3))), as_labels(np.zeros((0, 2), dtype=bool)))
     assert (empty.labels_never_seen, empty.features_never_seen, empty.instances) == (2, 3, 0)

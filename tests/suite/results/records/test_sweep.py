@@ -1,4 +1,4 @@
-"""The record of a sweep."""
+"""Test the record of a sweep."""
 
 from record_cases import passport, step
 from record_files import RecordFile, check_round_trip, save
@@ -21,13 +21,13 @@ class TestFile(RecordFile):
     )
 
 
-def test_a_row_has_its_value(tmp_path):
+def test_each_row_has_its_value(tmp_path):
     record = check_round_trip(tmp_path, SweepRecord, CONTENT)
     assert [row.value for row in record.rows] == [16, 64, 256]
     assert record.hyperparameter == "max_nodes"
 
 
-def test_a_value_under_the_name_of_its_hyperparameter_is_read_too(tmp_path):
+def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
     rows = [{"max_nodes" if name == "value" else name: part for name, part in row.items()} for row in ROWS]
     record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows}))
     assert [row.value for row in record.rows] == [16, 64, 256]

@@ -1,4 +1,4 @@
-"""The records of tuned thresholds, and the file beside estimates."""
+"""Test the records of tuned thresholds, and the file next to estimates."""
 
 from record_cases import estimates, whole
 from record_files import RecordFile

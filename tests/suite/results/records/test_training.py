@@ -1,4 +1,4 @@
-"""The record of a training."""
+"""Test the record of a training."""
 
 from facts import raises_with
 from record_cases import training
@@ -19,7 +19,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_a_number_among_the_hyperparameters(tmp_path):
+def test_hyperparameter_is_read_as_a_number(tmp_path):
     record = check_round_trip(tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None}))
     assert record.setting("arity") == 16
     for name in ("C", "gamma"):
