@@ -1,4 +1,4 @@
-"""Which source a dataset comes from when there are several, how each is checked, and the command around it."""
+"""Test how a source of a dataset is chosen and checked, and the command for it."""
 
 import bz2
 import gzip
@@ -47,7 +47,7 @@ def put(folder, files):
     return folder
 
 
-def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(server, resources):
+def test_alternative_is_used_and_reported_if_first_source_fails(server, resources):
     server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
     other = Dataset("tiny", train="a", test="b", format="svmlight", zero_based=False, url=server.url + "/other.zip")
     gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
@@ -59,8 +59,8 @@ def test_an_alternative_is_taken_where_the_first_source_fails_and_that_is_said(s
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
 
 
-def test_copies_in_git_repositories_are_tried_in_turn_and_other_content_is_refused(tmp_path, server, resources):
-    """As of EURLex-4K: Drive refuses, a first copy was replaced, a second is gone, the third, compressed, is right."""
+def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources):
+    """Drive refuses, one copy was replaced, one is gone, and the third is correct, as for EURLex-4K."""
     blobs = {}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
         (tmp_path / name).write_bytes(content)
@@ -81,7 +81,7 @@ def test_copies_in_git_repositories_are_tried_in_turn_and_other_content_is_refus
     assert blobs["train.txt"] in said[1]
 
 
-def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, resources):
+def test_all_sources_are_named_and_old_folder_is_kept_if_all_fail(server, resources):
     server.files = {"/a.zip": GOOD}
     a, b = (Dataset("tiny", url=f"{server.url}/{name}.zip", homepage="HOME") for name in "ab")
     entry = replace(a, alternatives=[b])
@@ -93,7 +93,7 @@ def test_every_source_is_named_when_all_fail_and_the_old_folder_stays(server, re
     assert {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()} == before
 
 
-def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources):
+def test_changed_content_of_a_catalogue_address_is_refused(server, resources):
     sources = [Dataset("tiny", url=f"{server.url}/{name}.zip") for name in "ab"]
     server.files = {"/a.zip": GOOD, "/b.zip": zip_of({"train.txt": TEST, "test.txt": TEST})}
     for entry in (*sources, sources[0]):
@@ -105,7 +105,7 @@ def test_what_an_address_of_the_catalogue_gives_may_not_change(server, resources
 
 
 @pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
-def test_what_a_copy_is_made_from_changes_with_the_content_of_a_folder_and_nothing_else(tmp_path, resources, place):
+def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resources, place):
     mirror, folder = str(tmp_path / "mirror"), put(tmp_path / place, FILES)
     (tmp_path / "mirror").mkdir(exist_ok=True)
 
@@ -149,7 +149,7 @@ def test_what_a_copy_is_made_from_changes_with_the_content_of_a_folder_and_nothi
         (b'<?xml version="1.0"?><labels xmlns="x"><label name="a"/>', ""),
     ],
 )
-def test_what_servers_hand_out_instead_of_data_is_recognised(tmp_path, content, found):
+def test_responses_other_than_data_are_recognized(tmp_path, content, found):
     (tmp_path / "f").write_bytes(content)
     assert no_data(tmp_path / "f").startswith(found and f"found {found}")
     assert bool(no_data(tmp_path / "f")) == bool(found)
@@ -157,7 +157,7 @@ def test_what_servers_hand_out_instead_of_data_is_recognised(tmp_path, content, 
 
 @pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
 @pytest.mark.parametrize("packed", [False, True])
-def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(server, resources, wrong, packed):
+def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(server, resources, wrong, packed):
     urls = {name: f"{server.url}/{name}" for name in FILES}
     entry = Dataset("tiny", url=f"{server.url}/a.zip") if packed else Dataset("tiny", urls=urls)
     server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
@@ -170,7 +170,7 @@ def test_what_is_no_data_is_not_recorded_and_does_not_block_the_right_file(serve
 
 
 @pytest.mark.parametrize("way", ["file", "archive", "address"])
-def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path, server, resources, monkeypatch, way):
+def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resources, monkeypatch, way):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
@@ -190,7 +190,7 @@ def test_a_full_disk_is_no_reason_to_look_elsewhere_and_leaves_nothing(tmp_path,
     assert len(server.requests) == (way == "address"), "one attempt"
 
 
-def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(server, resources):
+def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
     server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
     with raises_with(XmlcError, "/tiny/train.txt"):
         download(Dataset("tiny"), resources / "tiny", server.url)
@@ -200,7 +200,7 @@ def test_a_mirror_that_answers_a_page_for_a_missing_file_is_searched_further(ser
     assert sorted(read_json(resources / "tiny/source.json")["files"]) == ["test.txt.bz2", "train.txt.gz"]
 
 
-def test_a_mirror_that_fails_is_not_passed_over(server, resources):
+def test_failing_mirror_is_not_skipped(server, resources):
     server.statuses["/tiny/train.txt"] = [500] * 4
     server.files = {"/a.zip": GOOD}
     with raises_with(XmlcError, "/tiny/train.txt", "500"):
@@ -208,7 +208,7 @@ def test_a_mirror_that_fails_is_not_passed_over(server, resources):
 
 
 @pytest.mark.parametrize("name", ["Möbius Lüge & Söhne", "a'b\"c$d", "100%25"])
-def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, monkeypatch):
+def test_folders_and_addresses_with_special_names_are_found(tmp_path, server, name, monkeypatch):
     put(tmp_path / name / "tiny", FILES)
     monkeypatch.setenv("HOME", str(tmp_path))
     server.files = {f"/M%C3%B6bius%20x/tiny/{name}": content for name, content in FILES.items()}
@@ -224,7 +224,7 @@ def test_a_folder_and_an_address_of_any_name_are_found(tmp_path, server, name, m
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
+def test_files_downloaded_by_hand_can_be_an_alternative_source(resources, packed):
     files = {"data.txt": TRAIN, "tr.txt": b"1\n", "te.txt": b"2\n"}
     split = {"train": "tr.txt", "test": "te.txt", "column": 0}
     other = Dataset("tiny", train="data.txt", test="data.txt", split_files=split)
@@ -235,7 +235,7 @@ def test_what_is_put_there_by_hand_may_be_an_alternative(resources, packed):
     assert sorted(source["files"]) == sorted(files)
 
 
-def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, resources, capsys):
+def test_command_names_used_and_failed_sources(tmp_path, server, resources, capsys):
     server.files = {"/a.zip": GOOD}
     (tmp_path / "c.yaml").write_text(f"tiny: {{url: '{server.url}/a.zip'}}\n")
     arguments = ["tiny", "--out", resources / "tiny", "--catalogue", tmp_path / "c.yaml", "--mirror", tmp_path]
@@ -246,7 +246,7 @@ def test_the_command_says_where_it_came_from_and_where_not(tmp_path, server, res
     assert list(read_json(resources / "digests/tiny.json")) == [f"{server.url}/a.zip"]
 
 
-def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
+def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
     mirror, resources = tmp_path / "mirror", tmp_path / "resources"
     put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
     addressed = Dataset("far", url="http://localhost/x.zip")
@@ -272,7 +272,7 @@ def test_a_dataset_has_an_address_or_lies_in_the_mirror(tmp_path):
         check_sources([Dataset("medical")], str(mirror), resources, [])
 
 
-def test_a_mirror_may_hold_a_set_in_its_own_format(tmp_path, resources):
+def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):
     entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
     put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
     download(entry, resources / "tiny", str(tmp_path / "m"))

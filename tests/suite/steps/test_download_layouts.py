@@ -1,4 +1,4 @@
-"""A mirror, a folder for downloads by hand and the catalogue's addresses give the same dataset, in any layout."""
+"""Test that mirror, manual folder and catalogue addresses give the same dataset in any layout."""
 
 import lzma
 
@@ -34,7 +34,7 @@ def server():
 
 
 def entry_of(server):
-    """A set like ALOI: two files of Vowpal Wabbit's with addresses, and an alternative that can only be put there."""
+    """Return an entry like ALOI: two Vowpal Wabbit files with addresses, and a manual alternative."""
     other = Dataset("tiny", train="a_train.svm", test="a_test.svm", format="svmlight", zero_based=False)
     urls = {name: f"{server.url}/far/{name}" for name in VW}
     parts = {"train": "a_train.vw", "test": "a_test.vw"}
@@ -42,7 +42,7 @@ def entry_of(server):
 
 
 def prepared(folder, server, place, files):
-    """Fetch the set from a place that has these files; return where it is from, and the digest of what is prepared."""
+    """Fetch the dataset from a place with these files. Return its origin and the digest of the prepared data."""
     resources = folder / place / "resources"
     mirror = {"mirror": str(folder / "a mirror"), "address": f"{server.url}/m"}.get(place)
     if place == "address":
@@ -59,12 +59,12 @@ def prepared(folder, server, place, files):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
+def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, layout):
     files = LAYOUTS[layout]
     origins = {"mirror": f"{tmp_path}/a mirror/tiny", "manual": f"{tmp_path}/manual/resources/manual/tiny"}
     origins["address"] = f"{server.url}/m/tiny"
     if layout == "archive":
-        del origins["address"]  # whose files cannot be listed
+        del origins["address"]  # its files cannot be listed
     found = {place: prepared(tmp_path, server, place, files) for place in origins}
     assert {place: origin for place, (origin, *_) in found.items()} == origins
     _, *downloaded = prepared(tmp_path, server, "download", {})
@@ -73,7 +73,7 @@ def test_every_layout_gives_the_same_in_every_place(tmp_path, server, layout):
     assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), "other files have another digest"
 
 
-def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(tmp_path):
+def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
     entry = Dataset("tiny", urls={name: f"http://localhost/none/{name}" for name in OWN})
     (tmp_path / "mirror/tiny").mkdir(parents=True)
     for name, content in LAYOUTS["own.xz"].items():
@@ -92,21 +92,21 @@ def test_a_compressed_copy_of_train_txt_stays_one_also_of_a_set_with_addresses(t
         ({"a.zip": b"<!DOCTYPE html>"}, ["a.zip: ", "HTML"]),
     ],
 )
-def test_what_a_place_has_of_a_dataset_must_be_right(tmp_path, server, place, files, facts):
+def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(tmp_path, server, place, files, facts):
     with raises_with(XmlcError, *facts):
         prepared(tmp_path, server, place, files)
     assert not (tmp_path / place / "resources/tiny").exists()
     assert server.requests == [], "the addresses are not asked"
 
 
-def test_other_files_are_no_dataset(tmp_path, server):
+def test_unrelated_files_are_not_used_as_a_dataset(tmp_path, server):
     for place in ("manual", "mirror"):
         origin, *_ = prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
         assert origin.split() == [f"{server.url}/far/{name}" for name in VW]
 
 
 @pytest.mark.parametrize("place", ["mirror", "manual", "archive"])
-def test_a_filter_comes_along_whatever_the_layout(tmp_path, place):
+def test_filter_is_copied_in_every_layout(tmp_path, place):
     entry = Dataset("tiny", filter="filter.txt")
     folder = tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny"
     folder.mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_a_filter_comes_along_whatever_the_layout(tmp_path, place):
     assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
 
 
-def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
+def test_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
     folder = tmp_path / "mirror/tiny"
     folder.mkdir(parents=True)
     for name, text in OWN.items():
@@ -128,7 +128,7 @@ def test_a_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
         download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))
 
 
-def test_a_filter_of_every_true_label_is_refused(tmp_path):
+def test_filter_of_every_true_label_is_refused(tmp_path):
     for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
         (tmp_path / name).write_bytes(text)
     with raises_with(XmlcError, "1 test instances"):

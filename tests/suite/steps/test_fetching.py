@@ -1,4 +1,4 @@
-"""Single files: retries, servers that refuse, break off or say nothing; Google Drive without it."""
+"""Test fetching of single files: retries, refusing or silent servers, broken transfers, and a fake Google Drive."""
 
 import gzip
 import lzma
@@ -25,7 +25,7 @@ def server(monkeypatch):
         yield server
 
 
-def test_passing_errors_and_broken_transfers_are_tried_again(server, tmp_path):
+def test_temporary_errors_and_broken_transfers_are_retried(server, tmp_path):
     server.statuses["/f"], server.cuts["/f"] = [500, 429], [100]
     fetch_http(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
@@ -38,7 +38,7 @@ def test_passing_errors_and_broken_transfers_are_tried_again(server, tmp_path):
 @pytest.mark.parametrize(
     ("status", "error"), [(401, XmlcError), (403, NotThere), (404, NotThere), (410, NotThere), (206, XmlcError)]
 )
-def test_lasting_errors_are_not_and_a_missing_file_is_told_from_a_failure(server, tmp_path, status, error):
+def test_permanent_errors_are_not_retried_and_missing_files_are_distinguished(server, tmp_path, status, error):
     server.statuses["/f"] = [status]
     with raises_with(XmlcError, str(status)) as raised:
         fetch_http(server.url + "/f", tmp_path / "got")
@@ -50,7 +50,7 @@ NO_ADDRESSES = ["http://", "localhost/x", "gopher://localhost/x", "http://a b/x"
 
 
 @pytest.mark.parametrize("place", ["/loop", "/ftp", "/nowhere", *NO_ADDRESSES])
-def test_what_no_further_attempt_changes_is_not_tried_again(server, tmp_path, monkeypatch, place):
+def test_invalid_addresses_and_redirects_are_not_retried(server, tmp_path, monkeypatch, place):
     monkeypatch.setattr(fetching, "FIRST_PAUSE", None)
     for path, location in {"/loop": "/loop", "/ftp": "ftp://localhost/x", "/nowhere": "http://[half"}.items():
         server.files[path], server.statuses[path], server.headers[path] = b"", [302] * 99, {"Location": location}
@@ -59,7 +59,7 @@ def test_what_no_further_attempt_changes_is_not_tried_again(server, tmp_path, mo
 
 
 @pytest.mark.parametrize(("number", "attempts"), [(socket.EAI_NONAME, 1), (socket.EAI_AGAIN, 4)])
-def test_a_host_that_is_unknown_is_told_from_one_that_cannot_be_looked_up_now(tmp_path, monkeypatch, number, attempts):
+def test_unknown_host_is_not_retried_but_failed_lookup_is(tmp_path, monkeypatch, number, attempts):
     def look_up(*arguments):
         raise socket.gaierror(number, "no such host")
 
@@ -97,7 +97,7 @@ LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Trans
         ("/f.zip", "gzip", CONTENT, CONTENT),
     ],
 )
-def test_a_file_is_what_it_was_before_the_server_encoded_it(server, tmp_path, path, coding, sent, expected, length):
+def test_encoded_file_is_decoded(server, tmp_path, path, coding, sent, expected, length):
     server.files[path] = chunked(sent) if length == "chunks" else sent
     server.headers[path] = {"Content-Length": None, **LENGTH[length]} if length != "length" else {}
     server.headers[path] |= {"Content-Encoding": coding}
@@ -108,7 +108,7 @@ def test_a_file_is_what_it_was_before_the_server_encoded_it(server, tmp_path, pa
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5, 50, -9, -5, -2])
-def test_chunks_that_break_off_are_fetched_again(server, tmp_path, cut):
+def test_truncated_chunks_are_fetched_again(server, tmp_path, cut):
     server.files["/f"], server.headers["/f"] = (
         chunked(CONTENT),
         {"Content-Length": None, "Transfer-Encoding": "chunked"},
@@ -116,12 +116,12 @@ def test_chunks_that_break_off_are_fetched_again(server, tmp_path, cut):
     server.cuts["/f"] = [len(chunked(CONTENT)) + cut if cut < 0 else cut]
     fetch_http(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
-    assert len(server.requests) == 1 + (cut != -2)  # the last line end has nothing to say
+    assert len(server.requests) == 1 + (cut != -2)  # the last line end does not matter
 
 
 @pytest.mark.parametrize(("coding", "sent"), [("gzip", GZ), ("deflate", zlib.compress(CONTENT))])
 @pytest.mark.parametrize("length", [{"Content-Length": None}, {"Content-Length": "9"}, {}])
-def test_an_encoded_file_that_is_cut_off_is_fetched_again(server, tmp_path, coding, sent, length):
+def test_truncated_encoded_file_is_fetched_again(server, tmp_path, coding, sent, length):
     server.files["/f"], server.cuts["/f"] = sent, [len(sent) - 1, 3]
     server.headers["/f"] = {"Content-Encoding": coding} | length
     if length.get("Content-Length"):
@@ -134,14 +134,14 @@ def test_an_encoded_file_that_is_cut_off_is_fetched_again(server, tmp_path, codi
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "gzip, br", "unheard-of"])
-def test_another_encoding_is_named(server, tmp_path, coding):
+def test_unsupported_encoding_is_refused_by_name(server, tmp_path, coding):
     server.headers["/f"] = {"Content-Encoding": coding}
     with raises_with(XmlcError, coding):
         fetch_http(server.url + "/f", tmp_path / "got")
     assert len(server.requests) == 1
 
 
-def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
+def test_silent_server_is_abandoned(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(fetching, "SILENCE", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -150,7 +150,7 @@ def test_a_server_that_says_nothing_is_given_up(tmp_path, monkeypatch):
             fetch_http(url, tmp_path / "got")
 
 
-def test_drive_gives_a_file_or_our_error(tmp_path, monkeypatch):
+def test_google_drive_gives_a_file_or_an_xmlc_error(tmp_path, monkeypatch):
     def download(id, output, quiet, use_cookies):
         with open(output, "w") as file:
             file.write(id)

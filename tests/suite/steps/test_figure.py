@@ -1,4 +1,4 @@
-"""`xmlc figure` draws for a study too."""
+"""Test `xmlc figure` in a study."""
 
 from command_line import run
 from report_cases import every_method, write
@@ -7,8 +7,8 @@ from xmlc.suite.papers import figure_of
 from xmlc.suite.results import titles
 
 
-def test_a_study_gives_a_model_of_a_paper_a_title_of_its_own(tmp_path, monkeypatch):
-    figure_of("figure1", "suite")  # loads what names models
+def test_study_can_give_a_model_of_a_paper_another_title(tmp_path, monkeypatch):
+    figure_of("figure1", "suite")  # imports the names of models
     monkeypatch.setattr(titles, "_MODELS", dict(titles._MODELS))
     options = ("--paper", "suite", "--title", "plt=Mine", "--out", tmp_path / "x")
     assert run("figure", "figure1", *write(tmp_path, every_method()), *options) == 0

@@ -1,4 +1,4 @@
-"""A filter: pairs of a test instance and a label that no measure counts, in whatever step it is computed."""
+"""Test filters: pairs of test instance and label that no measure of any step counts."""
 
 import numpy as np
 import pytest
@@ -19,11 +19,11 @@ FLOOR = 0.001
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """The same data with and without a filter, the pairs of the filter, and a model of each portion."""
+    """Return the same data with and without a filter, its pairs, and a model of each training split."""
     folder = tmp_path_factory.mktemp("filter")
     plain = Prepared(prepare_tiny(folder / "plain"))
     scores = FastXML(n_trees=3).fit(*plain.part("train")).predict_top_k(plain.part("test")[0], 8)[0]
-    # What ranks first for every third instance, true or not; all labels of instance 5; one pair twice.
+    # The first label of every third instance, all labels of instance 5, and one pair twice.
     pairs = {(i, int(scores[i, 0])) for i in range(0, 120, 3)} | {(5, label) for label in range(8)}
     text = folder / "filter_labels_test.txt"
     text.write_text("".join(f"{i} {label}\n" for i, label in [*sorted(pairs), min(pairs)]))
@@ -34,7 +34,7 @@ def tiny(tmp_path_factory):
 
 
 def twin(Y, labels, pairs, k):
-    """Precision at k of rankings of all labels, in plain words."""
+    """Return precision at k of rankings of all labels, in plain Python."""
     hits = 0
     for i, ranked in enumerate(labels.tolist()):
         counted = [label for label in ranked if label >= 0 and (i, label) not in pairs]
@@ -42,7 +42,7 @@ def twin(Y, labels, pairs, k):
     return hits / (k * len(labels))
 
 
-def test_the_truth_lacks_the_pairs_and_nothing_else(tiny):
+def test_true_labels_lack_only_the_filtered_pairs(tiny):
     _, plain, filtered, pairs = tiny
     before, after = (prepared.part("test")[1].toarray() for prepared in (plain, filtered))
     expected = before.copy()
@@ -56,7 +56,7 @@ def test_the_truth_lacks_the_pairs_and_nothing_else(tiny):
         np.testing.assert_array_equal(plain.part(part)[1].toarray(), filtered.part(part)[1].toarray())
 
 
-def test_rankings_pass_over_the_pairs(tiny, tmp_path):
+def test_rankings_skip_filtered_pairs(tiny, tmp_path):
     about, plain, _, pairs = tiny
     Y = plain.part("test")[1].toarray()
     assert run("rank", *about["full"], "--out", tmp_path / "ranking.json") == 0
@@ -72,7 +72,7 @@ def test_rankings_pass_over_the_pairs(tiny, tmp_path):
     assert read_json(tmp_path / "sweep.json")["rows"][0]["metrics"] == forest.rows[-1].metrics
 
 
-def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
+def test_estimates_and_label_sets_lack_filtered_pairs(tiny, tmp_path):
     about, plain, filtered, pairs = tiny
     spe = tmp_path / "spe"
     assert run("estimate", *about["80"], "--floor", FLOOR, "--out", spe) == 0
@@ -83,7 +83,7 @@ def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
         expected[pair] = 0
     np.testing.assert_array_equal(estimates.toarray(), expected)
 
-    # Macro-F by the model with thresholds, which must agree with what was saved.
+    # Macro-F of the model with thresholds has to equal the saved value.
     out, thresholds = tmp_path / "evaluation", tmp_path / "thresholds"
     tuned = ("--estimates", spe, "--thresholds", thresholds, "--out", out)
     assert run("thresholds", "sto", *about["80"], *tuned) == 0
@@ -99,7 +99,7 @@ def test_estimates_lack_the_pairs_and_label_sets_follow(tiny, tmp_path):
     assert InferenceRecord.read(tmp_path / "inferred/h.json").metrics["hamming_loss"] == pytest.approx(wrong)
 
 
-def test_what_a_model_alone_tells_is_refused(tiny, tmp_path, capsys):
+def test_inference_from_a_model_is_refused_for_filtered_data(tiny, tmp_path, capsys):
     _, data, _, model, *training = tiny[0]["full"]
     given = ("--data", data, *training, "--from", model, "--out", tmp_path / "out")
     assert run("infer", "--method", "h", *given) == 1

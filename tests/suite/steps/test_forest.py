@@ -1,4 +1,4 @@
-"""`xmlc forest` and `xmlc sweep`: each row is what a forest of that size, or with that value, does."""
+"""Test `xmlc forest` and `xmlc sweep`: each row equals a forest of that size or value."""
 
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ fit = FastXML.fit
 
 @pytest.fixture
 def trained(tmp_path):
-    """Train a small forest; return its options, its folder and how to score a model of the same data."""
+    """Train a small forest. Return its options, its folder, and a function that scores models of the same data."""
     _, data, *_, record = train(tmp_path, prepare_tiny(tmp_path), "fastxml", n_trees=4)
     common = ("--data", data, "--training", record, "--out", tmp_path / "out.json")
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
@@ -32,7 +32,7 @@ def trained(tmp_path):
     return common, tmp_path, score
 
 
-def test_rows_are_what_smaller_forests_do(trained):
+def test_each_row_equals_a_smaller_forest(trained):
     common, folder, score = trained
     assert run("forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9) == 0
     record = ForestRecord.read(folder / "out.json")
@@ -43,7 +43,7 @@ def test_rows_are_what_smaller_forests_do(trained):
     assert record.objectives == ()
 
 
-def test_sweep_rows_are_what_each_value_does(trained):
+def test_each_row_of_a_sweep_equals_a_forest_with_its_value(trained):
     common, folder, score = trained
     swept = ("--hyperparameter", "max_leaf", "--value", 5, "--value", 60)
     assert run("sweep", *common, *swept, "--parameters", '{"n_trees": 2}') == 0
@@ -61,13 +61,13 @@ def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, mon
     places, before = [], sorted(folder.iterdir())
     monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
-    of_models = [place.parent for place in places if place]  # others only compile
+    of_models = [place.parent for place in places if place]  # the others only compile
     assert len({*of_models}) == len(of_models) == 2
     assert all(place.parent == folder for place in of_models)
     assert sorted(folder.iterdir()) == sorted([*before, folder / "out.json"])
 
 
-def test_shapes_are_of_each_tree_and_objectives_of_the_first():
+def test_record_has_shape_of_each_tree_and_objectives_of_the_first():
     X = np.random.default_rng(2).standard_normal((60, 6))
     model = LdSM(n_trees=3, max_nodes=7, prune=False, lambda_1=0.1, n_jobs=1).fit(X, X > 0.3)
     shapes, objectives = shape_of_trees(model), objectives_by_level(model)
@@ -77,14 +77,14 @@ def test_shapes_are_of_each_tree_and_objectives_of_the_first():
     assert all(row.minimum <= row.maximum for row in objectives)
 
 
-def test_an_estimator_without_trees_has_no_shape_and_is_no_forest():
+def test_estimator_without_trees_has_no_shape_and_is_refused_as_forest():
     assert shape_of_trees(SimpleNamespace()) is None
     assert objectives_by_level(SimpleNamespace()) == ()
     with pytest.raises(XmlcError):
         rank_by_first_trees(SimpleNamespace(), None, [1])
 
 
-def test_objectives_are_summarised_level_by_level():
+def test_objectives_are_summarized_by_level():
     reached = np.array([1, 2, 2]), np.array([[0.5, 0.1], [1.0, 0.2], [3.0, -0.2]])
     root, second = objectives_by_level(SimpleNamespace(objectives_=[reached]))
     assert (root.tree, root.level, root.nodes, root.mean) == (0, 1, 1, (0.5, 0.1))

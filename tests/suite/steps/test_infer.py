@@ -1,4 +1,4 @@
-"""`xmlc infer`: from estimates and from samples, scored, timed, stopped by the clock."""
+"""Test `xmlc infer` from estimates and samples: scores, times and time limits."""
 
 import json
 
@@ -52,7 +52,7 @@ def coins(tiny):
 
 @pytest.fixture(scope="module")
 def estimates(tiny):
-    """Estimates above 0.2, as `xmlc estimate` leaves them."""
+    """Write estimates above 0.2 as `xmlc estimate` does."""
     folder, data = tiny
     Y = Prepared(data).part("test")[1]
     rng = np.random.default_rng(1)
@@ -87,7 +87,7 @@ def record(tiny, method):
     return read_json(tiny[0] / f"inference/{method}.json")
 
 
-def test_from_estimates_of_the_test_set(tiny, coins, estimates):
+def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, estimates):
     methods = ("h", "gfm", "lewis")
     assert infer_from(estimates, tiny, coins, *methods) == 0
     paths = [tiny[0] / f"inference/{method}.json" for method in methods]
@@ -110,7 +110,7 @@ def test_from_estimates_of_the_test_set(tiny, coins, estimates):
     assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
 
 
-def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
+def test_size_weights_are_learned_on_the_validation_set(tiny, coins, estimates):
     assert infer_from(estimates, tiny, coins, "gfm-sizes", "h") == 0
     found = record(tiny, "gfm-sizes")
     weights = fit_size_weights(load_csr(estimates, "val"), Prepared(tiny[1]).part("val")[1])
@@ -123,13 +123,13 @@ def test_sizes_are_learned_from_the_validation_set(tiny, coins, estimates):
     assert record(tiny, "h")["sizes"] is None
 
 
-def test_sizes_cannot_be_learned_from_a_model(tiny, coins, capsys):
+def test_size_weights_cannot_be_learned_from_a_model(tiny, coins, capsys):
     assert infer(tiny, coins, "--method", "gfm-sizes") == 1
     assert "gfm-sizes" in capsys.readouterr().err
 
 
-def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates):
-    """By hand: min(mean missed, 2 floor), and the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, coins, estimates):
+    """By hand: min(mean missed, 2 floor) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
     assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
     assert record(tiny, "h")["floor_loss"] is None
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
@@ -140,7 +140,7 @@ def test_the_floor_is_bounded_for_exact_maximisers_alone(tiny, coins, estimates)
     assert record(tiny, "gfm")["floor_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
 
 
-def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, coins):
+def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
     model, training = coins
     assert infer(tiny, coins, "--method", "h", "--method", "gfm", "--samples", 30) == 0
     Y = Prepared(tiny[1]).part("test")[1]
@@ -156,7 +156,7 @@ def test_from_samples_joint_methods_take_the_draws_and_others_their_means(tiny, 
     assert json.loads(training.read_text())["costs"].items() <= found["costs"].items()
 
 
-def test_a_method_whose_clock_runs_out_has_a_record_without_numbers(tiny, coins, estimates):
+def test_method_that_runs_out_of_time_has_a_record_without_numbers(tiny, coins, estimates):
     assert infer_from(estimates, tiny, coins, "h", more=("--time-limit", 0)) == 0
     found = InferenceRecord.read(tiny[0] / "inference/h.json")
     assert (found.finished, found.time_limit) == (False, 0)

@@ -1,4 +1,4 @@
-"""`xmlc labels`: what the library gives for the same matrices, whole folders, and errors that name a file."""
+"""Test `xmlc labels`: results equal the library, and errors name a file."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def files(tmp_path, monkeypatch):
     return ["--validation", "val.npz", "--truth", "val-y.npz", "--test", "test.npz", "--out", "sets"]
 
 
-def test_thresholds_label_sets_and_scores_are_the_librarys(files, tmp_path, capsys):
+def test_thresholds_label_sets_and_scores_equal_the_library(files, tmp_path, capsys):
     methods = ("sto", "ofo", "meuf", "gfm-sizes")
     named = [word for method in methods for word in ("--method", method)]
     more = ["--test-truth", "test-y.npz", "--training-truth", "training-y.npz", "--measure", "macro_f_present"]
@@ -47,7 +47,7 @@ def test_thresholds_label_sets_and_scores_are_the_librarys(files, tmp_path, caps
     assert list(scores) == list(methods)
 
 
-def test_neither_truth_nor_validation_is_needed_for_what_infers_from_estimates_alone(files):
+def test_methods_on_estimates_alone_need_no_true_labels_or_validation_set(files):
     assert run("labels", "--method", "meuf", *files[4:]) == 0
     assert read_json("sets/measures.json") == {"meuf": {}}
     for method, zero_division in UNLABELLED_METHODS.items():
@@ -73,7 +73,7 @@ def test_neither_truth_nor_validation_is_needed_for_what_infers_from_estimates_a
         ("val", None, ["val.npz: "]),
     ],
 )
-def test_a_wrong_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, facts):
+def test_invalid_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, facts):
     file = tmp_path / f"{name}.npz"
     file.unlink()
     if matrix is not None:

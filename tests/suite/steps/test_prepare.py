@@ -1,4 +1,4 @@
-"""Preparation: arrays, split, statistics, and what differs from the published numbers."""
+"""Test preparation: arrays, split, statistics, and differences from published numbers."""
 
 import gzip
 from dataclasses import replace
@@ -24,7 +24,7 @@ XML = '<labels><label name="y1"/><label name="y2"/></labels>'
 ARFF = "@relation r\n" + "".join(f"@attribute {name} real\n" for name in "abc")
 ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
 
-# Of the first 20 instances, which `source` has for its test set.
+# The first 20 instances are the test set of `source`.
 UNTESTED = (
     "1 of 6 labels have no instance in the test set. Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
 )
@@ -51,9 +51,9 @@ def run(tmp_path, source, dataset=None, **options):
     return notes, Prepared(out)
 
 
-def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
+def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
     X, Y = multilabel(50, 8, 6)
-    (source / "source.json").unlink()  # without it files may lie there compressed
+    (source / "source.json").unlink()  # without it, the files can be compressed
     notes, prepared = run(tmp_path, source)
     assert notes == [UNTESTED]
     np.testing.assert_array_equal(prepared.part("train")[0].toarray(), X.toarray())
@@ -68,18 +68,18 @@ def test_parts_are_the_rows_of_the_files(tmp_path, source, multilabel):
         prepared.part("all")
 
 
-def test_each_run_validates_on_a_part_of_its_own(tmp_path, source):
+def test_each_run_has_a_different_validation_set(tmp_path, source):
     _, first = run(tmp_path, source)
     masks = [Prepared(first.folder, run).split for run in range(4)]
     assert [int(mask.sum()) for mask in masks] == [40] * 4
     assert len({mask.tobytes() for mask in masks}) == 4
-    for number, mask in enumerate(masks):  # run 0 is what was written, the others count on from its seed
+    for number, mask in enumerate(masks):  # run 0 is the written split, and later runs increase its seed
         np.testing.assert_array_equal(mask, fit_mask(50, 0.2, number))
     X_val, _ = Prepared(first.folder, 2).part("val")
     np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
 
 
-def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
+def test_posteriors_stay_with_their_rows(tmp_path, source, multilabel):
     posteriors = multilabel(50, 6, 3)[0]
     save_csr(source, "train.P", posteriors)
     save_csr(source, "test.P", posteriors[:20])
@@ -93,7 +93,7 @@ def test_posteriors_travel_with_the_rows(tmp_path, source, multilabel):
     np.testing.assert_array_equal(prepared.posteriors("test").toarray(), posteriors[:20].toarray())
 
 
-def test_digest_follows_the_content(tmp_path, source):
+def test_digest_depends_on_content(tmp_path, source):
     first = run(tmp_path, source)[1].digest
     assert run(tmp_path, source)[1].digest == first
     text = (source / "train.txt").read_text()
@@ -101,7 +101,7 @@ def test_digest_follows_the_content(tmp_path, source):
     assert run(tmp_path, source)[1].digest != first
 
 
-def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_it(tmp_path, source):
+def test_filter_of_entry_or_command_is_part_of_the_digest(tmp_path, source):
     about = read_json(source / "source.json")
     (source / "pairs.txt").write_text("0 1\n\n19 5\n")
     _, plain = run(tmp_path, source)
@@ -109,16 +109,17 @@ def test_a_filter_is_part_of_the_digest_whether_the_entry_or_the_command_names_i
     write_json(source / "source.json", about | {"filter": "pairs.txt"})
     _, named = run(tmp_path, source)
     assert plain.digest != given.digest == named.digest
-    (source / "pairs.txt").write_text("")  # says that there are none
+    (source / "pairs.txt").write_text("")  # an empty filter
     notes, empty = run(tmp_path, source)
     assert empty.digest not in (plain.digest, named.digest)
     assert notes == ["test set: measures ignore 0 pairs, 0 of them true", UNTESTED]
     (source / "pairs.txt").unlink()
-    (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")  # the same pairs, by another name, in place of the entry's
+    # The same pairs in another file replace the filter of the entry.
+    (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")
     assert run(tmp_path, source, filter=tmp_path / "others.txt")[1].digest == given.digest
 
 
-def test_each_bad_line_of_a_filter_is_named(tmp_path, source):
+def test_each_invalid_line_of_a_filter_is_named(tmp_path, source):
     pairs = tmp_path / "pairs.txt"
     pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
     with pytest.raises(XmlcError) as error:
@@ -130,7 +131,7 @@ def test_each_bad_line_of_a_filter_is_named(tmp_path, source):
     assert not (tmp_path / "data").exists()
 
 
-def test_differences_from_published_numbers_are_said(tmp_path, source):
+def test_differences_from_published_numbers_are_reported(tmp_path, source):
     published = {"n_train": 50, "n_test": 21, "d": 8, "m": 6, "labels_per_instance": 99.0, "source": "a paper"}
     notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
     assert [note.split(":")[0] for note in notes] == ["n_test", "labels_per_instance", UNTESTED.split(":")[0]]
@@ -155,7 +156,7 @@ def test_labels_without_instances_are_counted():
     assert [word for word in note.split() if word.isdecimal()][:3] == ["3", "4", "2"]
 
 
-def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, source):
+def test_malformed_or_missing_file_leaves_no_output(tmp_path, source):
     digest = run(tmp_path, source)[1].digest
     with open(source / "train.txt", "a") as file:
         file.write("1 0:")
@@ -170,7 +171,7 @@ def test_nothing_is_left_behind_when_a_file_is_malformed_or_missing(tmp_path, so
 
 
 @pytest.mark.parametrize(("name", "text"), [("test", ""), ("train", " 0:1 2:1\n")])
-def test_a_set_without_any_label_is_refused(tmp_path, folder, name, text):
+def test_dataset_without_labels_is_refused(tmp_path, folder, name, text):
     for part in ("train", "test"):
         (folder / f"{part}.txt").write_text(text if part == name else "1 0:1 2:1\n")
     with pytest.raises(XmlcError):
@@ -178,7 +179,7 @@ def test_a_set_without_any_label_is_refused(tmp_path, folder, name, text):
     assert not (tmp_path / "data").exists()
 
 
-def test_faults_of_a_copy_name_the_file_that_it_was_made_from(tmp_path, source):
+def test_errors_in_a_copy_name_its_source_file(tmp_path, source):
     mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
     mirror.mkdir(parents=True)
     text, theirs = (source / "train.txt").read_bytes(), mirror / "train.txt.gz"
@@ -218,14 +219,14 @@ def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None)
     _, prepared = run(tmp_path, folder, replace(entry, **names) if several else entry)
     X, Y = prepared.part("train")
-    order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in the order in which names appear
+    order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in order of appearance
     assert X.toarray().tolist() == np.array([[0.5, 0, 2], [0, 1, 0]])[:, order].tolist()
     assert Y.toarray().tolist() == [[True, True], [False, False]]
     assert prepared.part("test")[0].toarray().tolist() == np.array([[0, 0, 1]])[:, order].tolist()
     assert prepared.part("test")[1].toarray().tolist() == [[False, True]]
 
 
-def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_the_text(tmp_path, source):
+def test_matrices_with_default_names_need_no_entry_and_equal_text_files(tmp_path, source):
     pairs = tmp_path / "tiny"
     pairs.mkdir()
     for part, name in (("train.txt", "trn"), ("test.txt.xz", "tst")):
@@ -239,7 +240,7 @@ def test_matrices_under_their_usual_names_need_no_entry_and_give_the_arrays_of_t
             assert (found.folder / part / file.name).read_bytes() == file.read_bytes()
 
 
-def test_numbers_as_names_of_features_are_their_columns(tmp_path, folder):
+def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
     entry = Dataset("set", format="vw", zero_based=False)
     (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
     (folder / "test.txt").write_text("2 | 4 3:6\n")
@@ -252,7 +253,7 @@ def test_numbers_as_names_of_features_are_their_columns(tmp_path, folder):
     assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0]]
 
 
-def test_command_line_prints_differences_and_writes_everything(tmp_path, source, capsys):
+def test_command_prints_differences_and_writes_all_files(tmp_path, source, capsys):
     catalogue = tmp_path / "datasets.yaml"
     catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")
     out, statistics = tmp_path / "data", tmp_path / "statistics.json"
@@ -275,7 +276,7 @@ def test_command_line_prints_differences_and_writes_everything(tmp_path, source,
         ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
     ],
 )
-def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tmp_path, folder, format, train, test):
+def test_unseen_features_are_dropped_and_unseen_labels_are_kept(tmp_path, folder, format, train, test):
     (folder / "train.txt").write_text(train)
     (folder / "test.txt").write_text(test)
     notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
@@ -290,7 +291,7 @@ def test_features_that_the_training_file_lacks_are_dropped_and_labels_are_not(tm
 
 
 @pytest.mark.parametrize("d_test", [2, 4])
-def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
+def test_matrices_of_different_widths_are_reported(tmp_path, folder, d_test):
     sizes = {"X.trn": (3, 3), "Y.trn": (3, 3), "X.tst": (2, d_test), "Y.tst": (2, 3)}
     for name, matrix in ((name, np.eye(*size)) for name, size in sizes.items()):
         sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
@@ -302,7 +303,7 @@ def test_matrices_of_other_widths_are_told(tmp_path, folder, d_test):
     assert prepared.part("test")[0].shape == (2, 3)
 
 
-def test_repository_split_files(tmp_path, folder):
+def test_split_files_of_the_repository_select_rows(tmp_path, folder):
     (folder / "Set_data.txt").write_text("4 3 2\n0 0:1\n1 1:1\n 2:1\n0,1 0:2\n")
     (folder / "tr.txt").write_text("1 4\n3 1\n")
     (folder / "te.txt").write_text("2 2\n4 3\n")
@@ -324,7 +325,7 @@ def test_repository_split_files(tmp_path, folder):
         run(tmp_path, folder, entry)
 
 
-def test_arff_files_must_have_the_same_columns(tmp_path, folder):
+def test_arff_files_with_different_columns_are_refused(tmp_path, folder):
     (folder / "names.xml").write_text(XML)
     (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
     (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")

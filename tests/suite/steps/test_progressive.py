@@ -1,4 +1,4 @@
-"""`xmlc progressive`: what it writes is what an estimator said of the shuffled stream, in its order."""
+"""Test `xmlc progressive`: it writes the predictions for the shuffled stream in order."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from xmlc.suite.results.records.progressive import ProgressiveRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.progressive import run_stream
 
-# Names the label of the instance before, and predicts its set; `random_state` tells that it got the seed.
+# The stub predicts the label of the previous instance. `random_state` has to be the seed.
 STUB = """
 import numpy as np
 from xmlc.kernels.csr import as_labels
@@ -45,7 +45,7 @@ def written(tmp_path):
     return data, tmp_path
 
 
-def test_rows_are_those_of_the_shuffled_stream(written):
+def test_rows_follow_the_shuffled_stream(written):
     data, folder = written
     record = ProgressiveRecord.read(folder / "record.json")
     _, Y = Prepared(data).part("train")
@@ -64,7 +64,7 @@ def test_rows_are_those_of_the_shuffled_stream(written):
     assert record.costs.cpu_seconds >= 0
 
 
-def test_an_estimator_that_learns_no_stream_is_refused():
+def test_estimator_that_cannot_learn_a_stream_is_refused():
     with pytest.raises(XmlcError) as error:
         run_stream(object(), None, None)
     assert "object" in str(error.value)

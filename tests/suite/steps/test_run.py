@@ -1,4 +1,4 @@
-"""The context of a step: settings in its record, and predictions timed without compilation."""
+"""Test the context of a step: settings in its record, and times without compilation."""
 
 import sys
 from types import SimpleNamespace
@@ -39,11 +39,11 @@ def sweep(spe, Y, priors, grid):
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
-    """Return a function that gives the settings in the record of a model, as a new process does."""
+    """Return a function that gives the settings in the record of a model as in a new process."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine_s.py").write_text(OWN)
     (tmp_path / "part_s.py").write_text("POWER = 1\n")
-    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # of an earlier test
+    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # an earlier test imported it
     about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(DATASET_COLUMNS, 1)
     prepared = SimpleNamespace(digest="f" * 64, meta=about)
 
@@ -56,11 +56,11 @@ def settings(tmp_path, monkeypatch):
     return of
 
 
-def test_a_model_of_the_package_has_the_share_of_the_validation_set(settings):
+def test_settings_of_xmlc_model_have_the_validation_share(settings):
     assert settings("plt") == {"validation_share": 0.25}
 
 
-def test_a_users_model_has_the_digest_of_its_code_and_of_the_files_that_it_names(settings, tmp_path):
+def test_settings_of_custom_model_have_digests_of_code_and_files(settings, tmp_path):
     before = settings("mine_s.py:Mine")
     assert before.keys() == {"validation_share", "model code"}
     (tmp_path / "part_s.py").write_text("POWER = 2\n")
@@ -71,14 +71,14 @@ def test_a_users_model_has_the_digest_of_its_code_and_of_the_files_that_it_names
     assert settings("mine_s.py:Mine", words="words.txt")["files"] != one
 
 
-def test_estimates_have_the_digests_of_their_files_for_each_seed(settings, tmp_path):
+def test_settings_of_estimates_have_digests_of_files_per_seed(settings, tmp_path):
     for name in ("tiny-0", "tiny-1"):
         (tmp_path / f"{name}.npz").write_text(name)
     one, two = (settings("estimates", seed, test="{dataset}-{seed}.npz")["files"] for seed in (0, 1))
     assert one != two
 
 
-def test_a_method_of_the_user_has_the_digest_of_its_code(settings, tmp_path):
+def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
     dataset = dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"}
     about = Record(
         dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, portion="full",
@@ -97,25 +97,25 @@ X = sparse.csr_array((40, 3), dtype=np.float32)
 
 
 class Counts(SparseProbabilityEstimator):
-    """Remembers how many rows it was asked for."""
+    """Estimator that records the numbers of requested rows."""
 
     def __init__(self):
         self.asked = []
 
 
-def test_a_few_rows_come_first_and_only_all_are_timed():
+def test_prediction_is_timed_after_a_warm_up_on_few_rows():
     model = Counts()
     rows, ms = predict_timed(model, X, lambda part: model.asked.append(part.shape[0]) or part.shape[0])
     assert (rows, model.asked) == (40, [WARM_UP_ROWS, 40])
     assert ms > 0
 
 
-def test_an_oracle_is_asked_once_and_has_no_time():
+def test_oracle_predicts_once_and_has_no_time():
     asked = []
     assert predict_timed(Oracle(), X, lambda part: asked.append(part.shape[0])) == (None, None)
     assert asked == [40]
 
 
 @pytest.mark.parametrize(("counts", "expected"), [(None, None), ([1, 2, 6], 3.0), ([], None)])
-def test_the_mean_of_no_counts_is_none(counts, expected):
+def test_mean_of_no_counts_is_none(counts, expected):
     assert mean_of(None if counts is None else np.array(counts, dtype=np.int64)) == expected

@@ -1,4 +1,4 @@
-"""Simulations: the exact distribution of a chain, what is drawn from it, and what the paper says of Figure 1."""
+"""Test simulations: exact distribution of a chain, samples from it, and statements on Figure 1."""
 
 import json
 from itertools import product
@@ -29,7 +29,7 @@ SIZES = (5, 20, 100)
 
 
 def joint(conditionals):
-    """Every label vector with its probability, by the product rule (9)."""
+    """Return every label vector with its probability by the product rule (9)."""
     for y in product((0, 1), repeat=len(conditionals)):
         probability = 1.0
         for i, value in enumerate(y):
@@ -39,7 +39,7 @@ def joint(conditionals):
 
 
 def binomial(m, prior=0.12):
-    """P and p(Y = 0) of m independent labels of one prior."""
+    """Return P and p(Y = 0) of m independent labels with one prior."""
     sizes = np.arange(1, m + 1)
     P = np.tile(prior * binom.pmf(sizes - 1, m - 1, prior), (m, 1))
     return LabelsBySize(P[None], np.array([(1 - prior) ** m]), sizes)
@@ -57,7 +57,7 @@ def f_of(y, h):
 
 @settings(max_examples=15, deadline=None)
 @given(chains(7))
-def test_exact_distribution_is_that_of_all_vectors(conditionals):
+def test_exact_distribution_equals_sum_over_all_vectors(conditionals):
     m = len(conditionals)
     P, p_empty = np.zeros((m, m + 1)), 0.0
     for y, probability in joint(conditionals):
@@ -69,8 +69,8 @@ def test_exact_distribution_is_that_of_all_vectors(conditionals):
     assert found.sizes.tolist() == list(range(1, m + 1))
 
 
-def test_the_paper_s_models_with_ten_labels():
-    # Written as the paper does, label by label, i from 1.
+def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
+    # As in the paper, label by label, with i from 1.
     m, y = 10, np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0])
     logits = [-(i - 1) / 2 + sum(y[: i - 1]) for i in range(1, m + 1)]
     ones = 1 / (1 + np.exp(-np.array(logits)))
@@ -88,7 +88,7 @@ def test_the_paper_s_models_with_ten_labels():
 
 @settings(max_examples=10, deadline=None)
 @given(chains(5), st.integers(0, 31))
-def test_expected_f_is_that_over_all_vectors(conditionals, bits):
+def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
     m = len(conditionals)
     h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
     by_hand = sum(probability * f_of(y.astype(bool), h) for y, probability in joint(conditionals))
@@ -98,7 +98,7 @@ def test_expected_f_is_that_over_all_vectors(conditionals, bits):
     np.testing.assert_allclose(found[1], exact_labels_by_size(conditionals).p_empty[0])
 
 
-def test_draws_are_those_of_their_streams():
+def test_samples_follow_their_random_streams():
     conditionals, n_samples, m = dependent_labels(4), 6, 4
     drawn = draw(conditionals, n_samples, 3, seed=5, stream=70)
     twin = np.zeros((3 * n_samples, m), dtype=bool)
@@ -117,7 +117,7 @@ def simulated():
     return simulate(seed=1, n_trials=20, sample_sizes=SIZES, m=25, n_jobs=1)
 
 
-def test_no_method_is_above_the_optimum_and_the_exact_ones_reach_it(simulated):
+def test_no_method_exceeds_optimum_and_exact_methods_reach_it(simulated):
     for model in simulated.values():
         for method in COMPARED:
             scores = model["methods"][method]
@@ -125,7 +125,7 @@ def test_no_method_is_above_the_optimum_and_the_exact_ones_reach_it(simulated):
             assert max(*scores["mean"], scores["limit"]) <= model["optimum"] + 1e-12
             assert min(scores["standard_error"]) >= 0
         assert model["methods"]["gfm"]["limit"] == pytest.approx(model["optimum"], abs=1e-12)
-    # Of independent labels with one prior every set of a size is as good: the best is found by counting.
+    # With one prior, all sets of equal size are equally good, so only sizes are compared.
     truth = binomial(25)
     first = sparse.csr_array(np.tril(np.ones((25, 25), dtype=bool)))
     left = simulated["independent"]
@@ -135,14 +135,14 @@ def test_no_method_is_above_the_optimum_and_the_exact_ones_reach_it(simulated):
     assert left["methods"]["meuf"]["limit"] == pytest.approx(left["optimum"])
 
 
-def test_meuf_is_poor_with_signs_and_not_in_the_model_as_printed(simulated):
+def test_meuf_is_poor_only_in_model_with_signs(simulated):
     last = {name: model["meuf_minus_gfm"]["mean"][-1] for name, model in simulated.items()}
     assert abs(last["independent"]) < 0.01
     assert abs(last["dependent"]) < 0.01
     assert last["dependent-signed"] < -0.3
 
 
-def test_the_dependent_model_as_printed_has_even_marginals_and_is_best_met_by_all_labels(simulated):
+def test_printed_dependent_model_has_marginals_of_half_and_all_labels_as_optimum(simulated):
     P, p_empty, _ = exact_labels_by_size(dependent_labels(25))
     np.testing.assert_allclose(P[0].sum(axis=1), 0.5)
     np.testing.assert_allclose(P[0, :, -1], p_empty[0])  # p(Y = 1) = p(Y = 0)
@@ -153,7 +153,7 @@ def test_the_dependent_model_as_printed_has_even_marginals_and_is_best_met_by_al
     assert signed["optimum"] == signed["p_empty"] > 3 * signed["methods"]["meuf"]["limit"]
 
 
-def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
+def test_samples_are_equal_for_any_number_of_threads_and_trials(simulated):
     again = simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2)
     for name, model in again.items():
         for method in COMPARED:
@@ -162,7 +162,7 @@ def test_any_number_of_threads_and_of_trials_draws_the_same(simulated):
     assert (few == many[: 2 * 4]).all()
 
 
-def test_a_simulation_is_one_record(tmp_path, monkeypatch):
+def test_simulation_writes_one_record(tmp_path, monkeypatch):
     small = {"AT_LEAST": 0.0, "TIMED_LABELS": (3, 4), "N_TRIALS": 3, "N_LABELS": 5, "ROUNDS": 1, "SEED": 2}
     for name, value in small.items():
         monkeypatch.setattr(step, name, value)

@@ -1,4 +1,4 @@
-"""`xmlc synth`: what it writes is what the model draws, and nothing stays behind a refusal."""
+"""Test `xmlc synth`: files equal samples of the model, and errors leave no files."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def run(*arguments):
         return CliRunner().invoke(command, list(map(str, arguments)))
 
 
-def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
+def test_files_have_rows_of_the_model_and_a_source(tmp_path):
     catalogue = tmp_path / "datasets.yaml"
     catalogue.write_text(f"toy: {{synthetic: {{{SIZES}}}}}")
     out = tmp_path / "resources" / "toy"
@@ -43,7 +43,7 @@ def test_files_hold_the_model_s_rows_and_source_tells_them(tmp_path):
     assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
 
 
-def test_a_large_set_has_a_likeness_with_a_share_of_its_instances(tmp_path):
+def test_large_dataset_can_be_simulated_with_a_share_of_its_instances(tmp_path):
     catalogue = tmp_path / "datasets.yaml"
     published = "{n_train: 1201, n_test: 300, d: 60, m: 20, labels_per_instance: 2.0, source: x}"
     catalogue.write_text(f"wide: {{published: {published}, shape: {{nonzeros: 9}}}}\nplain: {{published: {published}}}")
@@ -59,7 +59,7 @@ def test_a_large_set_has_a_likeness_with_a_share_of_its_instances(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../toy", "Toy", "", "not-in-the-catalogue"])
-def test_a_name_that_is_no_folder_or_no_made_set_is_refused(tmp_path, name):
+def test_invalid_or_unknown_synthetic_dataset_is_refused(tmp_path, name):
     result = run(name, "--out", tmp_path / "toy")
     assert isinstance(result.exception, XmlcError)
     assert not (tmp_path / "toy").exists()

@@ -1,4 +1,4 @@
-"""`xmlc table`: the files that it writes and what it prints."""
+"""Test the files and the output of `xmlc table`."""
 
 from command_line import run
 from report_cases import every_method, write
@@ -8,7 +8,7 @@ def printed(capsys, *arguments):
     return run("table", *arguments), *capsys.readouterr()
 
 
-def test_it_says_only_where_the_files_are(tmp_path, capsys):
+def test_command_prints_only_paths_of_its_files(tmp_path, capsys):
     records = write(tmp_path / "records", every_method())
     prefix = tmp_path / "table2"
     status, out, err = printed(capsys, "2", *records, "--paper", "demo", "--out", prefix)
@@ -17,7 +17,7 @@ def test_it_says_only_where_the_files_are(tmp_path, capsys):
     assert "**42.00**" in prefix.with_suffix(".md").read_text()
 
 
-def test_it_leaves_nothing_behind_an_error(tmp_path, capsys):
+def test_command_leaves_no_files_after_an_error(tmp_path, capsys):
     path = tmp_path / "x.json"
     path.write_text("{")
     status, _, err = printed(capsys, "1", path, "--paper", "demo", "--out", tmp_path / "out" / "t")

@@ -1,4 +1,4 @@
-"""`xmlc thresholds`: the records of its methods, and one that fails among others."""
+"""Test `xmlc thresholds`: the records of its methods, and a method that fails."""
 
 import numpy as np
 import pytest
@@ -29,33 +29,33 @@ def sweep(spe, Y, priors, grid):
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    """What the steps of a trained PLT have in common."""
+    """Return the common options of the steps of a trained PLT."""
     folder = tmp_path_factory.mktemp("thresholds")
     about = train(folder, prepare_tiny(folder), "plt", part="fit")
     assert run("estimate", *about, "--floor", "0.001", "--out", folder / "spe") == 0
     return [*about, "--estimates", folder / "spe"]
 
 
-def test_each_method_has_a_record_and_its_thresholds(options, tmp_path):
+def test_each_method_has_a_record_and_thresholds(options, tmp_path):
     methods, out, thresholds = ("fta", "sto"), tmp_path / "evaluation", tmp_path / "thresholds"
     assert run("thresholds", *methods, *options, "--thresholds", thresholds, "--out", out) == 0
     records = [ThresholdRecord.read(out / f"{method}.json") for method in methods]
     assert [record.method for record in records] == list(methods)
     steps = [read_json(out / f"{method}.json")["step"] for method in methods]
-    assert 0 < steps[1]["seconds"] < 60  # the tests' process is older than that
+    assert 0 < steps[1]["seconds"] < 60  # the process of the tests started earlier
     assert {step["name"] for step in steps} == {"evaluate"}
     m = Prepared(options[1]).part("test")[1].shape[1]
     assert np.load(thresholds / "sto.npy").shape == (m,)
 
 
-def test_the_calibration_of_the_estimates_is_measured_before_and_after(options, tmp_path):
+def test_calibration_error_is_measured_before_and_after(options, tmp_path):
     out = tmp_path / "calibration.json"
     assert run("thresholds", "fta", *options, "--calibration", out, "--out", tmp_path / "80") == 0
     record, prepared = CalibrationRecord.read(out), Prepared(options[1], 0)
     spe = {part: load_csr(options[-1], part) for part in ("val", "test")}
     isotonic = IsotonicCalibration().fit(spe["val"], prepared.part("val")[1]).transform(spe["test"]).toarray()
     Y, (labels, scores) = prepared.part("test")[1], top_k_of(spe["test"], 5)
-    # Of the same labels, whatever the order of their calibrated estimates.
+    # The labels stay the same even if calibration changes the order of estimates.
     calibrated = np.where(labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1))
     for k in (1, 3, 5):
         assert record.metrics[f"p@{k}"] == precision_at_k(Y, labels, k)
@@ -63,13 +63,13 @@ def test_the_calibration_of_the_estimates_is_measured_before_and_after(options, 
         assert record.isotonic[f"ece@{k}"] == ece_at_k(Y, labels, calibrated, k)
 
 
-def test_a_calibration_of_no_saved_estimates_is_refused(options, tmp_path, capsys):
+def test_calibration_without_saved_estimates_is_refused(options, tmp_path, capsys):
     arguments = ("--calibration", tmp_path / "c.json", "--out", tmp_path / "out")
     assert run("thresholds", "expected-f", *options[:-2], *arguments) == 2
     assert "--estimates" in capsys.readouterr().err
 
 
-def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measures(options, tmp_path):
+def test_replicates_of_a_record_equal_measures_of_resampled_label_sets(options, tmp_path):
     assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "80", "--out", tmp_path / "out") == 0
     record, (_, Y) = ThresholdRecord.read(tmp_path / "out/fta.json"), Prepared(options[1], 0).part("test")
     sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
@@ -78,7 +78,7 @@ def test_label_sets_are_drawn_anew_and_a_records_replicates_belong_to_its_measur
     assert record.replicate(7).best.test["macro_f"] == pytest.approx(expected["macro_f"], abs=1e-4)
 
 
-def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_training_set_too(options, tmp_path):
+def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data(options, tmp_path):
     data, full = options[1], tmp_path / "full"
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
     about = (*train(full, data, "plt"), "--floor", "0.001", "--out", tmp_path / "whole")
@@ -93,7 +93,7 @@ def test_a_method_without_labels_is_evaluated_with_the_model_of_the_whole_traini
     assert record.method_name == "expected-f-full"
 
 
-def test_a_method_of_the_users_own_that_fails_is_named(options, tmp_path, capsys):
+def test_failing_custom_method_is_named(options, tmp_path, capsys):
     extension = tmp_path / "moody.py"
     extension.write_text(FAILING)
     arguments = ("fta", "moody", *options, "--extension", extension, "--thresholds", tmp_path / "thresholds")
@@ -103,7 +103,7 @@ def test_a_method_of_the_users_own_that_fails_is_named(options, tmp_path, capsys
     METHODS.pop("moody")
 
 
-def test_folders_of_others_are_left_alone(options, tmp_path, capsys):
+def test_folders_with_unrelated_files_are_not_overwritten(options, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/thesis.tex").write_text("mine")
     assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "thesis", "--out", tmp_path / "out") == 1

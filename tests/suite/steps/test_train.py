@@ -1,4 +1,4 @@
-"""`xmlc train` and `xmlc rank` with several seeds in one process."""
+"""Test `xmlc train` and `xmlc rank` with several seeds in one process."""
 
 from command_line import run
 from small_data import prepare_tiny, train
@@ -6,7 +6,7 @@ from small_data import prepare_tiny, train
 from xmlc.core.files import read_json
 
 
-def test_several_seeds_in_one_process_are_as_each_alone(tmp_path):
+def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
     data = ("--data", prepare_tiny(tmp_path))
     model = ("--estimator", "plt", "--name", "x", "--parameters", '{"epochs": 2}')
     value = ("--hyperparameter", "arity", "--value", "4")
@@ -36,7 +36,7 @@ def test_several_seeds_in_one_process_are_as_each_alone(tmp_path):
         assert swept[0]["rows"][0]["metrics"] == swept[1]["rows"][0]["metrics"]
 
 
-def test_propensities_are_those_given_or_those_of_the_name(tmp_path, capsys):
+def test_propensities_come_from_options_or_dataset_name(tmp_path, capsys):
     about, found = train(tmp_path, prepare_tiny(tmp_path), "plt", epochs=1), []
     for given in ((), ("--propensity", 0.55, 1.5), ("--propensity", 0.6, 2.6)):
         out = tmp_path / "ranking.json"
@@ -47,7 +47,7 @@ def test_propensities_are_those_given_or_those_of_the_name(tmp_path, capsys):
     assert found[0][2] == found[2][2] > 0
 
 
-def test_options_of_several_runs_are_given_equally_often(tmp_path, capsys):
+def test_options_of_several_runs_need_equal_counts(tmp_path, capsys):
     files = ("--out", tmp_path / "model", "--record", tmp_path / "train.json")
     given = ("--data", prepare_tiny(tmp_path), "--estimator", "plt", "--name", "x", "--seed", 0, "--seed", 1)
     assert run("train", *given, *files) == 2

@@ -1,4 +1,4 @@
-"""`xmlc tune`, and `xmlc train` with its result, on a tiny prepared dataset."""
+"""Test `xmlc tune`, and `xmlc train` with its result, on a tiny prepared dataset."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
 
 
 @pytest.mark.parametrize("method", EACH)
-def test_the_file_tells_the_search_which_never_sees_the_test_set(data, tmp_path, method):
+def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_path, method):
     shutil.rmtree(data / "test")
     given = {"tree": "random", "gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
     result = tune(data, tmp_path / "1.json", "--method", method, "--budget", 6, "--seed", 5, given=given)
@@ -53,7 +53,7 @@ def test_the_file_tells_the_search_which_never_sees_the_test_set(data, tmp_path,
     assert what(again) == what(result)
 
 
-def test_a_range_beyond_what_a_hyperparameter_may_be_is_refused_before_training(data, tmp_path):
+def test_range_with_invalid_values_is_refused_before_training(data, tmp_path):
     space = {"gamma": {"low": -1.0, "high": 10.0}}
     with raises_with(XmlcError, "PLT", "gamma=-1.0"):
         tune(data, tmp_path / "r.json", space=space)
@@ -66,7 +66,7 @@ def train(data, folder, *arguments):
     return read_json(folder / "train.json")
 
 
-def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
+def test_training_prefers_best_values_to_given_ones(data, tmp_path):
     result = tune(data, tmp_path / "r.json", "--budget", 4)
     given = json.dumps({"tree": "random", "gamma": 9.0, "lam": 1e-4})
     record = train(data, tmp_path / "tuned", "--tuned", tmp_path / "r.json", "--parameters", given)
@@ -81,7 +81,7 @@ def test_training_takes_the_best_values_over_the_given_ones(data, tmp_path):
 @pytest.mark.parametrize(
     ("key", "value", "fact"), [("estimator", "oracle", "oracle"), ("digest", "0" * 64, "000000000000")]
 )
-def test_a_result_of_something_else_is_refused(data, tmp_path, key, value, fact):
+def test_result_of_another_search_is_refused(data, tmp_path, key, value, fact):
     file = tmp_path / "r.json"
     result = tune(data, file, "--budget", 1)
     (result if key in result else result["dataset"])[key] = value
@@ -98,7 +98,7 @@ def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_pat
     stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
     call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,
          "--splits", 3, "--out", out)  # fmt: skip
-    of_models = [place.parent for place in places if place]  # others only compile
+    of_models = [place.parent for place in places if place]  # the others only compile
     assert len({*of_models}) == len(of_models) == 2 * 3
     assert {place.parent for place in of_models} == {out.parent}
     assert list(out.parent.iterdir()) == [out]

@@ -1,4 +1,4 @@
-"""Searches: in stages, in ranges, on samples."""
+"""Test searches in stages, in ranges and on samples."""
 
 import itertools
 import json
@@ -27,7 +27,7 @@ def data(tmp_path_factory):
     return prepare_tiny(tmp_path_factory.mktemp("tiny"))
 
 
-def test_trials_take_a_sample_of_each_part_and_their_own_values(data, tmp_path, monkeypatch):
+def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, monkeypatch):
     monkeypatch.setattr(tune, "MOST_FITTED", 50)
     monkeypatch.setattr(tune, "MOST_VALIDATED", 11)
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
@@ -76,26 +76,26 @@ def tried(stages, worth, ties=False):
     return trials
 
 
-def test_later_stages_start_from_the_best_of_all_before():
+def test_later_stages_start_from_best_of_all_earlier_ones():
     stages = [[{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 3, "b": 1}], [{"b": 2}, {"b": 3}], [{"c": 0}]]
     found = tried(stages, lambda trial: -abs(trial["a"] - 2) + (trial["b"] == 2))
     assert found[3:] == [{"a": 2, "b": 2}, {"a": 2, "b": 3}, {"a": 2, "b": 2, "c": 0}]
 
 
-def test_a_stage_that_finds_nothing_better_leaves_the_best():
+def test_stage_without_improvement_keeps_the_best():
     found = tried([[{"a": 1}], [{"a": 2}, {"a": 3}], [{"b": 0}]], lambda trial: -trial["a"])
     assert found[-1] == {"a": 1, "b": 0}
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_of_equally_good_ones_the_first_goes_on_or_all_and_nothing_is_tried_twice(ties):
+def test_first_or_all_of_tied_trials_continue_and_none_is_repeated(ties):
     stages = [[{"a": 0, "b": 25}, {"a": 1, "b": 25}, {"a": 2, "b": 25}], [{"b": 25}, {"b": 50}]]
     found = tried(stages, lambda trial: min(trial["a"], 1), ties)
     assert found == [*stages[0], {"a": 1, "b": 50}, {"a": 2, "b": 50}][: 4 + ties]
 
 
 @pytest.mark.parametrize(("mean", "expected"), [(0.3, 1), (2.5, 3), (4.24, 4), (19.02, 19)])
-def test_the_average_number_of_labels_is_rounded_and_at_least_one(mean, expected):
+def test_average_number_of_labels_is_rounded_and_at_least_one(mean, expected):
     stages = resolved(STAGES, mean)
     assert stages[0][0] == {"S": expected, "alpha": 0.0}
     assert stages[1:] == STAGES[1:]
@@ -106,7 +106,7 @@ def tune_stages(data, out, *arguments):
     return read_json(out)
 
 
-def test_the_command_tries_the_stages(data, tmp_path):
+def test_command_tries_all_stages(data, tmp_path):
     result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
     prepared = Prepared(data)
     average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
@@ -123,7 +123,7 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--splits", 3)
     trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
     validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
-    scores = []  # of each trial, split and instance
+    scores = []  # by trial, split and instance
     for trial in trials:
         found = []
         for split in splits:
@@ -139,7 +139,7 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     for i, j in itertools.combinations(range(len(trials)), 2):
         differences = scores[j] - scores[i] - np.mean(scores[j] - scores[i])
         sums = np.array([differences[validated == instance].sum() for instance in instances])
-        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # sums are 0 on the mean
+        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # the sums have mean 0
         assert trials[j]["paired_errors"][i] == pytest.approx(expected, abs=1e-6)
     assert [len(trial["paired_errors"]) for trial in trials] == [*range(len(trials))]
     means = [mean.mean() for mean in scores]
@@ -148,7 +148,7 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
 
 
-def test_a_search_begins_with_the_best_of_another(data, tmp_path):
+def test_search_can_start_from_best_of_another_search(data, tmp_path):
     before, after = tmp_path / "before.json", tmp_path / "after.json"
     tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')
     search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
@@ -159,7 +159,7 @@ def test_a_search_begins_with_the_best_of_another(data, tmp_path):
     assert result["after"] == str(before)
 
 
-def test_refusals_before_anything_is_trained(data, tmp_path):
+def test_invalid_searches_are_refused_before_training(data, tmp_path):
     with raises_with(XmlcError, "swnn", "gamma"):
         tune_stages(data, tmp_path / "r.json", "--stages", '[[{"gamma": 1}]]')
     for both in ((), ("--stages", "[[]]", "--space", "{}")):
@@ -173,7 +173,7 @@ def test_refusals_before_anything_is_trained(data, tmp_path):
     assert not (tmp_path / "r.json").exists()
 
 
-def test_the_first_trial_is_what_was_given_and_all_are_in_the_space():
+def test_first_trial_is_the_given_one_and_all_are_in_the_space():
     trials = trials_of("random", 6)
     assert trials[0] == FIRST
     assert len(trials) == 6
@@ -182,13 +182,13 @@ def test_the_first_trial_is_what_was_given_and_all_are_in_the_space():
 
 
 @pytest.mark.parametrize("given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}])
-def test_what_lies_outside_the_space_is_no_trial(given):
+def test_given_values_outside_the_space_are_not_tried(given):
     trials = trials_of("random", 3, given=given)
     assert len(trials) == 3
     assert given["gamma"] not in [trial["gamma"] for trial in trials]
 
 
-def test_a_seed_repeats_a_random_search_and_a_longer_one_extends_it():
+def test_seed_reproduces_a_random_search_and_a_longer_one_extends_it():
     trials = trials_of("random", 20, seed=3)
     assert trials_of("random", 8, seed=3) == trials[:8]
     assert trials_of("random", 8, seed=4)[1:] != trials[1:8]

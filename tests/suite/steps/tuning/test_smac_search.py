@@ -1,4 +1,4 @@
-"""The search by SMAC: that it learns, ends and leaves no file."""
+"""Test the search by SMAC: it learns, ends and leaves no files."""
 
 import tempfile
 
@@ -14,8 +14,8 @@ pytestmark = NEEDS_SMAC
 
 
 @pytest.mark.slow
-def test_smac_learns():
-    """It spends what comes after its design near the top of the hill, where random draws seldom fall."""
+def test_smac_samples_near_the_optimum():
+    """After the initial design, SMAC tries points near the optimum, which random search seldom reaches."""
     worths = {method: sorted(map(hill, trials_of(method, 20))) for method in METHODS}
     assert worths["smac"][10] > worths["random"][10]
     assert worths["smac"][-1] >= hill(FIRST)
@@ -27,7 +27,7 @@ def test_smac_ends_when_the_space_is_exhausted():
     assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
 
 
-def test_smac_leaves_no_file_even_after_an_error(tmp_path, monkeypatch, capsys):
+def test_smac_leaves_no_files_after_an_error(tmp_path, monkeypatch, capsys):
     (tmp_path / "temporary").mkdir()
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
