@@ -88,7 +88,7 @@ def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dic
     for expected, (number, group) in enumerate(groupby(cells, key=lambda each: each[1].get(NUMBER))):
         places, parts = zip(*group)
         if number != str(expected):
-            said = f"{NUMBER} {expected}: with all rows of an instance together. Run xmlc predict again."
+            said = f"{NUMBER} {expected}. Keep all rows of an instance together, or run xmlc predict again."
             raise XmlcError(f"{file}:{places[0]}: found {NUMBER} {number}, expected {said}")
         yield places[0], [*parts]
 

@@ -20,6 +20,7 @@ from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.npz import load_npz
 from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, Columns, Document, documents, format_of
 from xmlc.kernels.csr import top_k_of
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
 from xmlc.models.abilities import looks_up
@@ -94,18 +95,26 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME",
     help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
-@click.option("--parameters", metavar="JSON", default="{}", help="Hyperparameters as a JSON object.")
+@click.option("--parameters", metavar="JSON", default="{}", callback=lambda ctx, _, text: parse_parameters(text),
+              help="Hyperparameters as a JSON object.")  # fmt: skip
 @click.option("--stream", is_flag=True, help="Train on batches of FILE, with hashed words.")
 @columns_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @threads_option
 @out_option("Folder for the model.")
 def fit_command(
-    file: Path, estimator: str | None, parameters: str, stream: bool, seed: int, threads: int, out: Path, **given: Any
+    file: Path,
+    estimator: str | None,
+    parameters: Hyperparameters,
+    stream: bool,
+    seed: int,
+    threads: int,
+    out: Path,
+    **given: Any,
 ) -> None:
     """Train and save a model, and print the size of the training data."""
     estimator = estimator or (STREAMING if stream else DEFAULT)
-    name, values = estimator if ":" in estimator else estimator.lower(), parse_parameters(parameters)
+    name, values = estimator if ":" in estimator else estimator.lower(), parameters
     if ":" not in name and name not in (known := [*ESTIMATORS, PRESET]):
         said = f"expected {nearest(name, known)}, module:Class or path/to/file.py:Class"
         raise XmlcError(f"--estimator: found {estimator!r}, {said}")
@@ -113,10 +122,10 @@ def fit_command(
         name, values = "plt", RANKING | values
     model: Any = make_estimator(name, values, seed, threads)
     if looks_up(model):
-        raise XmlcError(f"--estimator: found {estimator!r}, which is not trained, expected one that is, such as plt")
+        raise XmlcError(f"--estimator: found {estimator!r}, expected a trainable estimator such as plt")
     if stream and not hasattr(model, "partial_fit"):
-        expected = f"one such as {STREAMING}. Leave out --stream or --estimator."
-        raise XmlcError(f"--estimator: found {estimator!r}, which cannot train on batches, expected {expected}")
+        expected = f"one that trains on batches, such as {STREAMING}. Leave out --stream or --estimator."
+        raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
     n = total = 0
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
@@ -137,7 +146,7 @@ def fit_command(
         X, Y = features_and_labels(file, given)
         model.fit_to(out, X, Y)
         n, total = X.shape[0], Y.nnz
-    found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels an instance"
+    found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels per instance"
     click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB")
 
 

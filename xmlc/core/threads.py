@@ -16,7 +16,7 @@ def set_process_threads(n_threads: int) -> None:
     numba's pool uses every core.
     """
     if n_threads < 1:
-        raise XmlcError(f"found {n_threads} threads, expected at least 1")
+        raise XmlcError(f"threads: found {n_threads}, expected at least 1")
     if "numba" in sys.modules:
         import numba
 

@@ -137,7 +137,7 @@ class MalformedLines:
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
             raise XmlcError(
-                f"{self.path}: found {head}. Fix the file, nothing was read.\n" + "\n".join(self.messages) + tail
+                f"{self.path}: found {head}, nothing was read. Fix these lines:\n" + "\n".join(self.messages) + tail
             )
 
 

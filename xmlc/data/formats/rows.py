@@ -233,10 +233,10 @@ def _read_with_header(
     for text in chain([block], blocks):
         reader.parse(text)
         if reader.n_rows > n_rows:
-            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows}, the number in line 1")
+            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows} instances as in line 1")
             break
     if reader.n_rows < n_rows:
-        expected = f"{n_rows}, the number in line 1. The file may be incomplete."
+        expected = f"{n_rows} instances as in line 1. The file may be incomplete."
         reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
     return reader.matrices()
 

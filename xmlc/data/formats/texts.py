@@ -387,7 +387,7 @@ def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNa
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
         labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]
         if joined := next((word for word in (*text, *labels) if FASTTEXT in word.removeprefix(FASTTEXT)), ""):
-            raise XmlcError(f"{path}:{number}: found {quoted(joined)}, expected only blanks between labels")
+            raise XmlcError(f"{path}:{number}: found {quoted(joined)}, expected blanks between labels")
         yield Document(" ".join(text), list(dict.fromkeys(labels)) if names else [])
 
 
