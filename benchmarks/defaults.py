@@ -83,7 +83,7 @@ SPACES: dict[str, dict[str, object]] = {
 
 @benchmark(
     "defaults",
-    "Compare default settings of estimators with searched ones.",
+    "Compare default settings with searched ones.",
     data_option,
     click.option(
         "--estimator",

@@ -63,7 +63,7 @@ class Estimates(NamedTuple):
 
 @benchmark(
     "expected-f",
-    "Compare label sets of highest expected F with tuned thresholds.",
+    "Compare sets of highest expected F with tuned thresholds.",
     data_option,
     click.option(
         "--model",

@@ -19,7 +19,7 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, e
 
 @benchmark(
     "fastxml",
-    "Compare FastXML with the authors' program and several threads.",
+    "Compare FastXML with the authors' program.",
     data_option,
     count_option("--trees", None, "Number of trees.  [default: as in the program's measurement]"),
     peers_option,

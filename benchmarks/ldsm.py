@@ -30,7 +30,7 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 @benchmark(
     "ldsm",
-    "Compare LdSM with the authors' program and several threads.",
+    "Compare LdSM with the authors' program.",
     data_option,
     click.option(
         "--rows",
@@ -76,7 +76,7 @@ def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, se
     return report
 
 
-@benchmark("re-ranking", "Measure the time that re-ranking of tail labels adds in LdSM.", data_option, rounds_option())
+@benchmark("re-ranking", "Measure the time of re-ranking tail labels in LdSM.", data_option, rounds_option())
 def bench_re_ranking(data: Path, rounds: int) -> Report:
     """Measure the ensemble of ldsm2020 on one thread, with and without tail labels ranked again (Section 9)."""
     dataset = Data.read(data)

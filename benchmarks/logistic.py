@@ -37,7 +37,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
 
 @benchmark(
     "logistic",
-    "Compare BR and PCC with scikit-learn and several threads.",
+    "Compare BR and PCC with scikit-learn.",
     data_option,
     click.option("--estimator", default="br", show_default=True, type=click.Choice(list(ESTIMATORS))),
     threads_option,

@@ -42,7 +42,7 @@ INDEX = "SWNN, index"  # measured once, because its construction depends on no h
 
 @benchmark(
     "nearest",
-    "Compare nearest neighbours with the authors' program and threads.",
+    "Compare nearest neighbours with the authors' program.",
     data_option,
     count_option("--instances", None, "Rank only this many first test instances."),
     peers_option,
@@ -94,7 +94,7 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
 
 @benchmark(
     "preliminary",
-    "Measure other distances, and classifiers of 500 labels, as in swnn2018.",
+    "Measure other distances and classifiers of 500 labels.",
     data_option,
     rounds_option(),
 )

@@ -41,7 +41,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
 
 @benchmark(
     "out-of-fold",
-    "Compare thresholds tuned on a fifth of the data and out of fold.",
+    "Compare thresholds tuned on held-out data and out of fold.",
     data_option,
     count_option("--seeds", 5, "Number of seeds of split, folds and model."),
     count_option("--folds", 5, "Number of folds for the estimates.", least=2),

@@ -63,7 +63,7 @@ CERTIFIED = "proved by the beam"  # share of instances with a provably exact res
 
 @benchmark(
     "plt",
-    "Compare PLTs with napkinXC and omikuji, and several threads.",
+    "Compare PLTs with napkinXC and omikuji.",
     data_option,
     peers_option,
     threads_option,

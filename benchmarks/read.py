@@ -23,7 +23,7 @@ OURS, PEER, READING = "xmlc", "scikit-learn", "reading"
 
 @benchmark(
     "read",
-    "Compare reading an uncompressed file with scikit-learn's reader.",
+    "Compare the reader with scikit-learn's.",
     click.argument("file", type=FILE),
     rounds_option(),
 )

@@ -36,7 +36,7 @@ Lists = dict[str, tuple[np.ndarray, np.ndarray]]
 
 @benchmark(
     "stacking",
-    "Measure Stacking without some features, members or instances.",
+    "Measure Stacking without some of its parts.",
     data_option,
     count_option("--draws", 10, "Number of draws of the held-out instances."),
 )

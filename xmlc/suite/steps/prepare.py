@@ -329,7 +329,7 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     return np.array(list(rows), dtype=np.int64)
 
 
-@click.command(help="Convert a dataset to arrays, and check it against published sizes.")
+@click.command(help="Split a dataset, write it as arrays and check its size.")
 @click.argument("dataset")
 @click.option("--source", type=FOLDER, required=True, help="Folder written by `xmlc download` or `xmlc synth`.")
 @out_option("Folder to write.")

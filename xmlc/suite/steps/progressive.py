@@ -63,7 +63,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
     return tuple(rows), constant, seconds
 
 
-@click.command(help="Score a model on a stream: predict each instance, then learn it.")
+@click.command(help="Score a model that predicts each instance, then learns it.")
 @data_option
 @estimator_option
 @name_option

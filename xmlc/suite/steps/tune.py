@@ -213,7 +213,7 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 @click.command(help="Search hyperparameters by P@1 on the validation set.")
 @data_option
 @estimator_option
-@json_option("--parameters", "Hyperparameters as a JSON object. Later trials override the searched ones.")
+@json_option("--parameters", "Hyperparameters as a JSON object. Trials after the first replace the searched ones.")
 @json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
 @click.option(
     "--stages",
