@@ -33,7 +33,7 @@ def decided(claim, *given):
 CAT = {"dataset": "amazoncat-13k", "m": 13_330}
 
 
-def test_policy_is_as_good_if_it_is_behind_by_at_most_the_published_gap():
+def test_policy_is_as_good_within_the_published_gap():
     near = {"oplt_b_program_1_pass": 59.6, "oplt_r_program_1_pass": 59.8, "iplt_1_pass": 60}
     assert decided(claims.as_good_as_offline, ranked(**CAT, **near)) == (-0.3, "holds", 2)
     far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)

@@ -28,7 +28,7 @@ class TestFile(RecordFile):
     )
 
 
-def test_numbers_have_a_variant_per_number_of_trees_and_a_shape_if_known():
+def test_numbers_have_a_variant_per_forest_size_and_the_known_shape():
     assert [variant for variant, _ in as_record(forest(trees=None)).numbers()] == [
         "n_trees=1",
         "n_trees=2",
