@@ -52,7 +52,7 @@ class Statement:
 
     def __post_init__(self) -> None:
         if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):
-            raise ValueError(f"margin {self.margin}; expected a value other than no difference, and its reason")
+            raise ValueError(f"margin: found {self.margin}, expected a value other than no difference, with a reason")
 
 
 @dataclass(frozen=True, kw_only=True)

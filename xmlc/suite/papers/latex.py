@@ -47,7 +47,7 @@ class Printed:
 def to_latex(table: Table) -> str:
     """Return all panels of a table, for documents that use the package booktabs. Notes become comments."""
     lines = [
-        f"% {title_of(table)} of {table.paper}; needs \\usepackage{{booktabs}}",
+        f"% {title_of(table)} of {table.paper}, needs \\usepackage{{booktabs}}",
         f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
     ]
     for place, panel in enumerate(table.panels, start=1):

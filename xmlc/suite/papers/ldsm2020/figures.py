@@ -297,7 +297,7 @@ def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:
 def _number(value: object) -> float:
     if isinstance(value, int | float):
         return value
-    raise XmlcError(f"figure: the hyperparameter was swept over {value!r}; expected numbers")
+    raise XmlcError(f"figure: found {value!r} as a swept hyperparameter, expected a number")
 
 
 def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, Scores]:
