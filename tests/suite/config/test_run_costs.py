@@ -18,7 +18,7 @@ def project_in(folder, models=MODELS, datasets=("big", "little"), settings=None)
     return project_of(folder / "config", settings, catalogue=SETS, plt2016=known)
 
 
-def everything(project):
+def all_outputs(project):
     """Return the paths that all jobs of the tables write in an empty folder."""
     made = []
     for dataset in project.datasets_of("plt2016"):
@@ -29,7 +29,7 @@ def everything(project):
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path, monkeypatch):
+def _in_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -58,7 +58,7 @@ def test_job_is_identified_by_its_outputs(path, job):
 
 
 def test_each_job_of_a_model_is_estimated_once(project):
-    jobs = estimate(project, everything(project))
+    jobs = estimate(project, all_outputs(project))
     assert {job.step for job in jobs} == {"train", "rank"}
     assert len(jobs) == 16
     assert jobs[Job("train", "big", "plt", "0", "full")] == jobs[Job("train", "big", "plt", "1", "full")]
@@ -66,7 +66,7 @@ def test_each_job_of_a_model_is_estimated_once(project):
 
 
 def test_disk_estimate_counts_largest_dropped_model_or_all_kept_models(project):
-    jobs = estimate(project, everything(project))
+    jobs = estimate(project, all_outputs(project))
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
     assert disk_of(project, [], jobs, 1, drop_all=True) == plt
@@ -83,7 +83,7 @@ def test_disk_estimate_counts_one_model_of_a_search(project):
 
 
 def test_jobs_that_exceed_memory_are_left_out(project):
-    small = choose(project, made := everything(project), ENOUGH._replace(memory=1.8e9))
+    small = choose(project, made := all_outputs(project), ENOUGH._replace(memory=1.8e9))
     assert list(small.too_large) == [("big", "swnn")]
     assert small.settings == ["models='{big: [plt]}'"]
     enough = choose(project, made, ENOUGH)
@@ -91,7 +91,7 @@ def test_jobs_that_exceed_memory_are_left_out(project):
 
 
 def test_small_disk_drops_models_first_and_datasets_second(project):
-    made, jobs = everything(project), estimate(project, everything(project))
+    made, jobs = all_outputs(project), estimate(project, all_outputs(project))
     kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
     found = choose(project, made, ENOUGH._replace(disk=(kept + dropped) / 2))
     assert (found.disk, found.least_disk, found.settings) == (kept, dropped, ["keep_models=false"])
@@ -104,7 +104,7 @@ def test_small_disk_drops_models_first_and_datasets_second(project):
 def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
     models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
     project = project_in(tmp_path, models, ["big"], {"tuning": None})
-    made, peak = everything(project), {}
+    made, peak = all_outputs(project), {}
     for threads in (1, 8):
         jobs = estimate(with_threads(project, threads), made)
         peak[threads] = max(each.memory for job, each in jobs.items() if job.model == "fastxml")
@@ -118,12 +118,12 @@ def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
 def test_models_left_out_by_settings_stay_out(tmp_path):
     models = MODELS | {"fastxml": {"estimator": "fastxml"}}
     project = project_in(tmp_path, models, settings={"models": ["plt", "swnn"]})
-    found = choose(project, everything(project), ENOUGH._replace(memory=1.8e9))
+    found = choose(project, all_outputs(project), ENOUGH._replace(memory=1.8e9))
     assert found.settings == ["models='{big: [plt], little: [plt, swnn]}'"]
 
 
 def test_report_has_a_line_per_dataset_and_the_settings(project):
-    lines = cost_report(project, made := everything(project), ENOUGH).splitlines()
+    lines = cost_report(project, made := all_outputs(project), ENOUGH).splitlines()
     assert [line.split()[0] for line in lines[:-1]] == ["dataset", "big", "little", "all"]
     assert "threads=2" in lines[-1]
     settings = choose(project, made, ENOUGH._replace(memory=1.8e9)).settings
@@ -136,7 +136,7 @@ def test_report_has_a_line_per_dataset_and_the_settings(project):
 @pytest.mark.parametrize(("datasets", "rest"), [(["mine"], []), (["mine", "little"], ["dataset", "little"])])
 def test_dataset_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
     project = project_in(tmp_path, datasets=datasets)
-    first, *others = cost_report(project, everything(project), ENOUGH).splitlines()
+    first, *others = cost_report(project, all_outputs(project), ENOUGH).splitlines()
     assert first.endswith(": mine")
     assert [line.split()[0] for line in others[:-1]] == rest
     assert "mine" not in "".join(others)

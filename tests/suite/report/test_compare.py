@@ -89,7 +89,7 @@ def test_two_runs_are_compared_exactly_or_within_a_tolerance(files, text, tolera
     assert compare(left, right, tolerance=tolerance, columns=["c", "inner_products"])[0].same
 
 
-def without(column):
+def without_column(column):
     """Return the table without one column."""
     lines = [line.split(",") for line in TABLE.splitlines()]
     place = lines[0].index(column)
@@ -100,11 +100,11 @@ def without(column):
     ("left", "right", "parts"),
     [
         (TABLE, change(TABLE, "plt,sto", "plt,ofo"), [("row", STO, "missing"), ("row", (*STO[:2], "ofo"), "new")]),
-        (TABLE, without("macro_f"), [("column", ("macro_f",), "missing")]),
-        (without("macro_f"), TABLE, [("column", ("macro_f",), "new")]),
+        (TABLE, without_column("macro_f"), [("column", ("macro_f",), "missing")]),
+        (without_column("macro_f"), TABLE, [("column", ("macro_f",), "new")]),
         # Reference tables have no costs.
-        (without("test_ms"), TABLE, []),
-        (TABLE, without("test_ms"), []),
+        (without_column("test_ms"), TABLE, []),
+        (TABLE, without_column("test_ms"), []),
     ],
 )
 def test_rows_and_columns_missing_on_one_side_are_named(files, left, right, parts):
@@ -148,7 +148,7 @@ def test_tables_are_in_order_of_the_paper_with_claims_last():
     [
         (TABLE + TABLE.splitlines()[1] + "\n", TABLE, (), ["left/table2.csv", *FTA]),
         (TABLE, TABLE + TABLE.splitlines()[2] + "\n", (), ["right/table2.csv", *STO]),
-        (TABLE, without("method"), (), ["right/table2.csv", "'method'"]),
+        (TABLE, without_column("method"), (), ["right/table2.csv", "'method'"]),
         ("", TABLE, (), ["left/table2.csv"]),
         (TABLE, TABLE, ["macro_f", "macro-f"], ["'macro-f'", "macro_f", "test_ms"]),
     ],

@@ -26,7 +26,7 @@ OURS = Path("results/yeast/rankings/000.json")
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
+def run_with_archive(tmp_path_factory):
     """Return a run, and the unpacked archive of a second clone with one more dataset."""
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
@@ -43,8 +43,8 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture
-def here(runs, tmp_path, monkeypatch):
-    shutil.copytree(runs, tmp_path / "run")
+def run_folder(run_with_archive, tmp_path, monkeypatch):
+    shutil.copytree(run_with_archive, tmp_path / "run")
     monkeypatch.chdir(tmp_path / "run")
     return tmp_path
 
@@ -57,7 +57,7 @@ def edit(file, change):
 
 
 @pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
-def test_outdated_table_is_named_and_others_are_shown(here, capsys, change):
+def test_outdated_table_is_named_and_others_are_shown(run_folder, capsys, change):
     change(OURS)
     assert run("report", "--out", "report.html") == 0
     assert absent(capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md") == []
@@ -69,21 +69,21 @@ def test_outdated_table_is_named_and_others_are_shown(here, capsys, change):
     assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # only table 2
 
 
-def test_page_can_be_rebuilt_from_the_archive(here, monkeypatch):
-    archive = here / "records.tar.xz"
+def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
+    archive = run_folder / "records.tar.xz"
     assert run("archive", "--out", archive) == 0
     with tarfile.open(archive) as content:
         assert {Path(name).suffix for name in content.getnames()} == {".json", ".svg"}
-    assert run("report", "--out", here / "before.html") == 0
-    unpack_tar(archive, here / "elsewhere")
+    assert run("report", "--out", run_folder / "before.html") == 0
+    unpack_tar(archive, run_folder / "elsewhere")
     for name in ("config", "results/published", "logs"):
-        (here / "elsewhere" / name).symlink_to(Path(name).resolve())
-    monkeypatch.chdir(here / "elsewhere")
-    assert run("report", "--out", here / "after.html") == 0
-    assert (here / "after.html").read_text() == (here / "before.html").read_text()
+        (run_folder / "elsewhere" / name).symlink_to(Path(name).resolve())
+    monkeypatch.chdir(run_folder / "elsewhere")
+    assert run("report", "--out", run_folder / "after.html") == 0
+    assert (run_folder / "after.html").read_text() == (run_folder / "before.html").read_text()
 
 
-def test_archive_is_reproducible_and_omits_other_files(here):
+def test_archive_is_reproducible_and_omits_other_files(run_folder):
     assert run("archive", "--out", "first.tar.xz") == 0
     for file in Path("results").rglob("*.json"):
         os.utime(file, (1, 1))
@@ -101,7 +101,7 @@ def test_record_outside_the_folder_is_refused(record):
         archived_files([MadeOf("table1", PAPER, (Path(record),))])
 
 
-def test_new_records_are_shown_with_their_origin(here):
+def test_new_records_are_shown_with_their_origin(run_folder):
     assert run("verify", ALICE) == 0
     pages = []
     for more in ([], ["--contributed"]):
@@ -119,7 +119,7 @@ def test_new_records_are_shown_with_their_origin(here):
     assert f'"record: {NEW}"' in page, "under the name that it has where it was made"
 
 
-def test_run_in_several_archives_is_used_once(here):
+def test_run_in_several_archives_is_used_once(run_folder):
     shutil.copytree(ALICE, ALICE.with_name("bob"))
     ours = finished_tables(Path("results/tables"), [PAPER])
     before, after = ({made.table: set(made.records) for made in tables} for tables in (ours, with_contributed(ours)))
@@ -140,7 +140,7 @@ def test_run_in_several_archives_is_used_once(here):
          ["001.json", "rcv1-2k", "726376312d32", "ffffffffffff", NEW]),
     ],
 )  # fmt: skip
-def test_contradictory_records_are_refused_by_name(here, capsys, change, facts):
+def test_contradictory_records_are_refused_by_name(run_folder, capsys, change, facts):
     change()
     assert run("report", "--contributed", "--out", "page.html") == 1
     assert absent(capsys.readouterr().err, *facts) == []
@@ -154,9 +154,9 @@ def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
-def test_number_in_long_table_has_its_origin_and_settings(runs):
+def test_number_in_long_table_has_its_origin_and_settings(run_with_archive):
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(runs)
+        patch.chdir(run_with_archive)
         table = long_table(finished_tables(Path("results/tables"), [PAPER]))
     assert tuple(table.columns) == LONG_COLUMNS
     row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]

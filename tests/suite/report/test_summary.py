@@ -21,7 +21,7 @@ def files(tmp_path):
     return table_writer(tmp_path)
 
 
-def tell(left, right, runs=None):
+def summary_lines(left, right, runs=None):
     return tell_runs(compare(left, right, runs=runs), *compared_fingerprints(left, right), "old, new")
 
 
@@ -89,7 +89,7 @@ def test_summary_has_headline_largest_changes_and_a_line_per_table(files):
     for path, arity in ((left, 16), (right, 8)):
         made = settings(**{"yeast / plt": {"arity": arity}, "scene / plt": {"arity": arity}})
         MadeOf("table2", "plt2016", (), titles={"plt": "Mine"}, settings=made).write(path.with_suffix(""))
-    found = tell(left, right, {("plt2016", "table2", STO, "macro_f"): Spread(3, 1.0)})
+    found = summary_lines(left, right, {("plt2016", "table2", STO, "macro_f"): Spread(3, 1.0)})
     assert absent(found.head[1], "3 of 6 cells", "2 rows") == []
     assert absent(found.head[2], "plt: arity 16 -> 8") == []
     assert found.head[3] == "old, new"
@@ -112,7 +112,7 @@ def test_headline_of_a_study_is_macro_f_over_present_labels(tmp_path):
     for side, values in (("old", (40, 4)), ("new", (41, 6))):
         (tmp_path / side / "suite").mkdir(parents=True)
         (tmp_path / side / "suite/table2.csv").write_text(text.format(*values))
-    moves = tell(tmp_path / "old", tmp_path / "new").moves
+    moves = summary_lines(tmp_path / "old", tmp_path / "new").moves
     assert moves.rows == [["mine, PLT, FTA, Macro-F, labels present", "4 -> 6", "+2", ""]]
 
 
@@ -125,7 +125,7 @@ def test_noise_is_estimated_on_side_with_more_seeds_and_listed_once(files):
     left, right = files(one, five)
     for side in (left, right):
         (side.parent / "measures.csv").write_text(side.read_text().replace("method", "tuned_for"))
-    rows = tell(left.parent, right.parent).moves.rows
+    rows = summary_lines(left.parent, right.parent).moves.rows
     # Student's t with 4 degrees of freedom times 0.5 sqrt(1 + 1 / 5) is 1.52. Seeds of BR give the same number.
     assert [row[0] for row in rows] == [f"yeast, {name}, Macro-F" for name in ("PLT, FTA", "BR, STO", "PLT, STO")]
     assert ["within" in row[-1] for row in rows] == [False, False, True]
@@ -140,7 +140,7 @@ def test_equal_tables_missing_parts_and_changed_claims_are_summarized(files):
         (side.parent / "table2.csv").write_text(TABLE)
         (side.parent / "table1.csv").write_text(f"dataset,model,p@1\n{side.parent.name},plt,1\n")
     (right.parent / "table4.csv").write_text("model,dataset,a\nplt,yeast,1\n")
-    found = tell(left.parent, right.parent)
+    found = summary_lines(left.parent, right.parent)
     assert absent(found.head[1], "2 of 12 cells", "1 of 4 tables", "1 row missing", "1 row new", "1 table new") == []
     facts = [
         ["table1", "left / plt", "right / plt"],

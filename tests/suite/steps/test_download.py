@@ -109,25 +109,25 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     mirror, folder = str(tmp_path / "mirror"), put(tmp_path / place, FILES)
     (tmp_path / "mirror").mkdir(exist_ok=True)
 
-    def of(mirror=mirror):
+    def source_in(mirror=mirror):
         return source_of(Dataset("tiny"), mirror, resources)
 
-    before = of()
+    before = source_in()
     assert [text.split()[0] for text in before] == ["test.txt", "train.txt"]
     download(Dataset("tiny"), resources / "tiny", mirror)
     put(folder, {"README": b"", "train.txt.gz": b"passed over"})
     os.utime(folder / "train.txt")
     shutil.copytree(tmp_path / "mirror", tmp_path / "elsewhere")
-    assert of() == of(str(tmp_path / "elsewhere")) == before
+    assert source_in() == source_in(str(tmp_path / "elsewhere")) == before
     (folder / "train.txt").write_bytes(TEST)
-    assert [one == other for one, other in zip(of(), before)] == [True, False]
+    assert [one == other for one, other in zip(source_in(), before)] == [True, False]
     assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), "no digest stands against it"
-    edited = of()
+    edited = source_in()
     shutil.rmtree(folder)
-    assert of() == of(None) == of("/no/such/folder") == edited, "what the copy was made from"
-    assert of("http://localhost/far/") == ["http://localhost/far/tiny"]
+    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, "what the copy was made from"
+    assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
     (resources / "tiny/source.json").write_text("{")
-    assert of(None) == []
+    assert source_in(None) == []
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def tiny(tmp_path_factory):
     return about, plain, Prepared(data), pairs
 
 
-def twin(Y, labels, pairs, k):
+def plain_precision(Y, labels, pairs, k):
     """Return precision at k of rankings of all labels, in plain Python."""
     hits = 0
     for i, ranked in enumerate(labels.tolist()):
@@ -66,9 +66,9 @@ def test_rankings_skip_filtered_pairs(tiny, tmp_path):
     ranking, forest = RankingRecord.read(tmp_path / "ranking.json"), ForestRecord.read(tmp_path / "forest.json")
     labels = FastXML.load(about["full"][3]).predict_top_k(plain.part("test")[0], 8)[0]
     for k in (1, 3, 5):
-        expected = twin(Y, labels, pairs, k)
+        expected = plain_precision(Y, labels, pairs, k)
         assert ranking.metrics[f"p@{k}"] == forest.rows[-1].metrics[f"p@{k}"] == pytest.approx(expected)
-        assert expected != pytest.approx(twin(Y, labels, set(), k)), "the pairs matter"
+        assert expected != pytest.approx(plain_precision(Y, labels, set(), k)), "the pairs matter"
     assert read_json(tmp_path / "sweep.json")["rows"][0]["metrics"] == forest.rows[-1].metrics
 
 

@@ -47,13 +47,13 @@ def settings(tmp_path, monkeypatch):
     about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(DATASET_COLUMNS, 1)
     prepared = SimpleNamespace(digest="f" * 64, meta=about)
 
-    def of(name, seed=0, **values):
+    def settings_of_model(name, seed=0, **values):
         for known in (sources._content_digest, sources._parsed, sources._closure):
             known.cache_clear()
         step, _ = step_to_train("train", prepared, name, "m", values, seed, 1)
         return step.about.settings
 
-    return of
+    return settings_of_model
 
 
 def test_settings_of_xmlc_model_have_the_validation_share(settings):

@@ -31,18 +31,18 @@ def run(model, p1, seed=0, cpu=90.0, name="yeast", labels=None):
     return record
 
 
-def five(model, p1, **more):
+def five_seeds(model, p1, **more):
     return [run(model, p1 + 0.01 * (seed - 2), seed, **more) for seed in range(5)]
 
 
 def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
     table = build(
         "2",
-        *five("oplt-b-1-pass", 0.70, cpu=60),
-        *five("oplt-b-3-passes", 0.72, cpu=180),
-        *five("oplt-r-1-pass", 0.66),
-        *five("oplt-r-3-passes", 0.65),
-        *five("parabel-single", 0.68),
+        *five_seeds("oplt-b-1-pass", 0.70, cpu=60),
+        *five_seeds("oplt-b-3-passes", 0.72, cpu=180),
+        *five_seeds("oplt-r-1-pass", 0.66),
+        *five_seeds("oplt-r-3-passes", 0.65),
+        *five_seeds("parabel-single", 0.68),
     )
     assert table.frame["model"].tolist() == ["oplt-b", "oplt-r", "parabel-single"]
     assert table.frame["passes"].fillna(0).tolist() == [3, 1, 0]

@@ -111,11 +111,16 @@ def test_models_within_seed_variation_are_tied_and_oracle_is_never_best():
 
 
 def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
-    def of(name, m, time):
+    def record_of(name, m, time):
         return ranking(name, dataset=dataset(name) | {"m": m}, passport=passport(time=f"2026-11-{time}T10:00:00Z"))
 
-    given = [of("large", 900, 21), of("small", 6, 20), of("mine", 7, 22), inference("never", finished=False)]
-    found = contests(*given, earlier=[of("old", 5, 19)], of_suites=("large", "small", "old"))
+    given = [
+        record_of("large", 900, 21),
+        record_of("small", 6, 20),
+        record_of("mine", 7, 22),
+        inference("never", finished=False),
+    ]
+    found = contests(*given, earlier=[record_of("old", 5, 19)], of_suites=("large", "small", "old"))
     assert [(one.name, one.made, one.earlier) for one in found] == [
         ("mine", "2026-11-22", False), ("small", "2026-11-20", False), ("large", "2026-11-21", False),
         ("old", "2026-11-19", True),
