@@ -116,7 +116,7 @@ def test_new_records_are_shown_with_their_origin(run_folder):
     assert all("rcv1-2k" in row for row in rows if "contributed by alice" in row or row in theirs)
     assert all("§" in row for row in theirs)
     assert '"contributed by: alice"' in page
-    assert f'"record: {NEW}"' in page, "under the name that it has where it was made"
+    assert f'"record: {NEW}"' in page, "under its original name"
 
 
 def test_run_in_several_archives_is_used_once(run_folder):

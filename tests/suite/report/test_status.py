@@ -107,7 +107,7 @@ def test_table_is_done_while_it_agrees_with_its_records(run):
         assert is_done() == done
     MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
     second.unlink()
-    assert not is_done(), "it is of fewer records than are planned"
+    assert not is_done(), "the table has fewer records than planned"
 
 
 def test_most_urgent_lines_are_first_and_complete_ones_are_folded(run):
@@ -174,14 +174,14 @@ def test_status_uses_settings_of_last_run_by_default(configured):
         done = CliRunner().invoke(command, options)
         return done.exit_code, " ".join(done.output.partition("\n\n")[0].split())
 
-    assert status() == (0, "plt2016 on scene, yeast"), "there was none"
+    assert status() == (0, "plt2016 on scene, yeast"), "there was no earlier run"
     LastRun().write()
     assert status()[0] == 0
     LastRun({"datasets": ["scene", "none"], "seeds": [0], "mirror": "a b"}, ["tables"]).write()
     code, heading = status()
     assert code == 1
     assert absent(heading, "scene, none", "tables", "datasets=[scene, none]", "seeds=[0]", "mirror=a b") == []
-    assert status("datasets=[scene]")[0] == 0, "settings that are given are the only ones"
+    assert status("datasets=[scene]")[0] == 0, "given settings replace all settings of the last run"
 
 
 @pytest.mark.parametrize(

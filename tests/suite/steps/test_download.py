@@ -74,7 +74,7 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, ser
     said = []
     origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny", on_missing=said.append)
     assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
-    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as an address without compression gives it"
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as from an address without compression"
     assert [text.split(": ")[0].removeprefix(server.url) for text in said] == [
         "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
     ]  # fmt: skip
@@ -121,10 +121,12 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     assert source_in() == source_in(str(tmp_path / "elsewhere")) == before
     (folder / "train.txt").write_bytes(TEST)
     assert [one == other for one, other in zip(source_in(), before)] == [True, False]
-    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), "no digest stands against it"
+    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), (
+        "no recorded digest contradicts the new content"
+    )
     edited = source_in()
     shutil.rmtree(folder)
-    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, "what the copy was made from"
+    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, "the recorded source of the copy"
     assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
     (resources / "tiny/source.json").write_text("{")
     assert source_in(None) == []
@@ -187,7 +189,7 @@ def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resource
         )
     assert error.value.filename == str(resources / "tiny")
     assert list(resources.iterdir()) == []
-    assert len(server.requests) == (way == "address"), "one attempt"
+    assert len(server.requests) == (way == "address"), "the download is tried once"
 
 
 def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
@@ -278,4 +280,4 @@ def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):
     download(entry, resources / "tiny", str(tmp_path / "m"))
     source = read_json(resources / "tiny/source.json")
     found = [source[key] for key in ("format", "train", "test", "labels")]
-    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "kept as it is found"
+    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "the file is kept unchanged"

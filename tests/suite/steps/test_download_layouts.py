@@ -69,7 +69,7 @@ def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, la
     assert {place: origin for place, (origin, *_) in found.items()} == origins
     _, *downloaded = prepared(tmp_path, server, "download", {})
     alike = {str(rest) for _, *rest in found.values()}
-    assert len(alike) == 1, "one digest and the same numbers"
+    assert len(alike) == 1, "digest and numbers are equal"
     assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), "other files have another digest"
 
 
@@ -96,7 +96,7 @@ def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(tmp_path, server,
     with raises_with(XmlcError, *facts):
         prepared(tmp_path, server, place, files)
     assert not (tmp_path / place / "resources/tiny").exists()
-    assert server.requests == [], "the addresses are not asked"
+    assert server.requests == [], "no address is requested"
 
 
 def test_unrelated_files_are_not_used_as_a_dataset(tmp_path, server):

@@ -139,11 +139,13 @@ def test_differences_from_published_numbers_are_reported(tmp_path, source):
     other, _ = run(
         tmp_path, source, Dataset("tiny", published=published | {"n_train": 51}, edition="the first edition")
     )
-    assert other[3].startswith("the data differ from the first edition"), "other training instances"
+    assert other[3].startswith("the data differ from the first edition"), "the training instances differ"
     assert len(other) == len(notes) + 2
     same, _ = run(tmp_path, source, Dataset("tiny", published=published, edition="the first edition"))
-    assert same == notes, "a misprint of the test set's size, say"
-    assert differences({"labels_per_instance": 4.7924}, {"labels_per_instance": 4.79}) == [], "rounded in print"
+    assert same == notes, "a wrong published size of the test set is possible"
+    assert differences({"labels_per_instance": 4.7924}, {"labels_per_instance": 4.79}) == [], (
+        "the published number is rounded"
+    )
     assert differences({"labels_per_instance": 4.85}, {"labels_per_instance": 4.79}) != []
 
 
@@ -164,7 +166,7 @@ def test_malformed_or_missing_file_leaves_no_output(tmp_path, source):
     with raises_with(XmlcError, "train.txt:52:", "'0:'"):
         run(tmp_path, source)
     assert sorted(tmp_path.rglob("*")) == before
-    assert Prepared(tmp_path / "data").digest == digest, "as it was prepared before"
+    assert Prepared(tmp_path / "data").digest == digest, "the earlier data is kept"
     (source / "train.txt").unlink()
     with raises_with(XmlcError, "train.txt", "xmlc download tiny"):
         run(tmp_path, source)
@@ -249,7 +251,7 @@ def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
     assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6]]
     (folder / "test.txt").write_text("2 | word 3:6\n")
     _, prepared = run(tmp_path, folder, entry)
-    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], "both files by their names"
+    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], "both files are named"
     assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0]]
 
 
