@@ -73,7 +73,7 @@ SELECTED = {
 
 
 @pytest.mark.parametrize("facts", SELECTED)
-def test_unknown_selected_names_are_refused(tmp_path, facts):
+def test_invalid_selections_are_refused(tmp_path, facts):
     with raises_with(XmlcError, *facts.split()):
         project_of(tmp_path, SELECTED[facts], a=suite({"plt": {}}))
 

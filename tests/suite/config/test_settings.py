@@ -61,7 +61,7 @@ def test_command_line_settings_override_the_file(tmp_path):
         (None, [], ["config.yaml"]),
     ],
 )
-def test_unreadable_settings_are_refused(tmp_path, text, settings, facts):
+def test_invalid_settings_are_refused(tmp_path, text, settings, facts):
     file = tmp_path / "config.yaml"
     if text is not None:
         file.write_text(text)

@@ -131,7 +131,7 @@ def test_most_urgent_lines_are_first_and_complete_ones_are_folded(run):
     assert [absent(line, *some) for line, some in zip(done.splitlines(), facts, strict=True)] == [[]] * 3
 
 
-def test_unrequested_suite_is_reported_only_by_name(run):
+def test_unrequested_suite_is_reported_only_if_named(run):
     def papers(*named):
         return {result.paper for result in status_of(PLAN, run, [], named)}
 

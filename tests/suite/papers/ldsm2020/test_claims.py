@@ -118,9 +118,8 @@ def test_depth_is_compared_with_balanced_tree():
 
 
 def test_claims_compare_depths_and_scores_of_a_sweep():
-    swept = read(
-        [sweep("bibtex", seed=seed) for seed in SEEDS]
-    )  # 16 times the nodes give 4 more levels and 4 points of P@1
+    # 16 times the nodes give 4 more levels and 4 points of P@1.
+    swept = read([sweep("bibtex", seed=seed) for seed in SEEDS])
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
     assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "no data"
