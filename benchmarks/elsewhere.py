@@ -105,7 +105,7 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
     try:
         from napkinxc.models import PLT
     except ImportError as error:
-        raise needs_extra("the calibration needs napkinXC", "peers") from error
+        raise needs_extra("scaling of times needs napkinXC", "peers") from error
     unit, label_sets = sparse.csr_matrix(unit_rows(X)), [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
 
     def train() -> None:
@@ -167,5 +167,5 @@ class Elsewhere:
             scaled = "not scaled to this machine, and not compared."
             if here:
                 scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s there."
-            same = f"P@k is compared on the same split ({self.split}) and the same form of the rows only."
+            same = f"P@k is compared only for the same split ({self.split}) and scaling of rows."
             report.remarks.append(f"Times measured elsewhere are {scaled} {same}")

@@ -169,7 +169,7 @@ class Report:
 
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
         """Add whether a result is bit-identical to the result on one thread, with a note on arrays that differ."""
-        note = f"other bits: {', '.join(differing)}" if differing else ""
+        note = f"different bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:

@@ -57,7 +57,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
         words = [folder, estimator, parameters, str(threads)]
         done = subprocess.run([sys.executable, "-m", __name__, *words], capture_output=True, text=True)
     if done.returncode:
-        raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'ended with {done.returncode}'}")
+        raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'exit status {done.returncode}'}")
     variant, units, arity = cost_model.variant_of(estimator, given, size.m)
     shape = [n, int(size.d), int(size.m), nonzeros, labels, int(units), int(arity)]
     row = [variant, f"{name}-shape", *shape, *done.stdout.split(), commit()]

@@ -74,7 +74,7 @@ def test_rankings_on_several_threads_are_compared_with_one(report):
     assert report.value("ours", task, "P@1") == 50
     assert report.value("ours", task, "speed-up", 2) == 2
     (bits,) = [row for row in report.rows if row.measure == "same bits"]
-    assert (bits.value, bits.note) == (0, "other bits: scores")
+    assert (bits.value, bits.note) == (0, "different bits: scores")
 
 
 def test_csv_has_a_line_for_each_row_and_the_columns_of_the_stored_measurements(report, tmp_path):

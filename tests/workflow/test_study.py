@@ -24,7 +24,7 @@ def plan(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         said = done.stdout + done.stderr
         return {rule: int(count) for rule, count in STEPS.findall(said)} | {
-            "costs": "CPU hours" in said or "not estimated" in said
+            "costs": "CPU hours" in said or "costs are unknown" in said
         }
 
     planned.folder = tmp_path / "mine"
