@@ -84,60 +84,62 @@ def check_models(suite: Suite) -> None:
         Some do not fit. The message contains what was found and expected.
     """
     for name, model in suite.all_models.items():
-        where, given = f"{suite.file}: model {name}: ", [*model.every_value, *suite.swept(name)]
-        keys = [key for values in given for key in values]
-        for key in {*keys} & {*SET_BY_RUNS}:
-            raise XmlcError(
-                f"{where}found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
-            )
-        if program_of(model.estimator) and (model.optional or name in suite.peers):
-            continue  # a baseline that may be missing
-        if ".py:" in model.estimator:
-            check_file(model.estimator, where, keys)
-        elif ":" in model.estimator:
-            _check_class(model, where, given)
-        elif model.estimator not in ESTIMATORS:
-            place, _, kind = model.estimator.rpartition(".")
-            own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
-            own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
-            expected = f"{nearest(model.estimator, ESTIMATORS)} or {own}"
-            raise XmlcError(f"{where}found no estimator {model.estimator}, expected {expected}")
-        else:
-            _check_values(model, where, given)
+        try:
+            _check_model(suite, name, model)
+        except XmlcError as error:
+            keys = ("peers" if name in suite.peers else "models", name)
+            raise XmlcError(located(suite.file, keys, keys, str(error))) from error
 
 
-def _check_class(model: ModelSpec, where: str, given: Iterable[Hyperparameters]) -> None:
+def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
+    """Check the estimator and the hyperparameters of one model."""
+    given = [*model.every_value, *suite.swept(name)]
+    keys = [key for values in given for key in values]
+    for key in {*keys} & {*SET_BY_RUNS}:
+        raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
+    if program_of(model.estimator) and (model.optional or name in suite.peers):
+        return  # a baseline that may be missing
+    if ".py:" in model.estimator:
+        check_file(model.estimator, keys)
+    elif ":" in model.estimator:
+        _check_class(model, given)
+    elif model.estimator not in ESTIMATORS:
+        place, _, kind = model.estimator.rpartition(".")
+        own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
+        own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
+        expected = f"{nearest(model.estimator, ESTIMATORS)} or {own}"
+        raise XmlcError(f"found no estimator {model.estimator}, expected {expected}")
+    else:
+        _check_values(model, given)
+
+
+def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
     """Check that a class of another library can be instantiated with each of its hyperparameters."""
     own = model.estimator.replace(":", ".py:")
     if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
-        raise XmlcError(f"{where}found {model.estimator}, a module in this folder, expected {own}")
+        raise XmlcError(f"found {model.estimator}, a module in this folder, expected {own}")
     for values in given:
-        try:
-            make_estimator(model.estimator, model.hyperparameters | values, seed=0)
-        except XmlcError as error:
-            raise XmlcError(f"{where}{error}") from error
+        make_estimator(model.estimator, model.hyperparameters | values, seed=0)
 
 
-def _check_values(model: ModelSpec, where: str, given: Iterable[Hyperparameters]) -> None:
+def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
     """Check the hyperparameters of an estimator of the package."""
     known: Mapping[str, Any] | None = domains_of(model.estimator)
     if model.estimator == "estimates":
         known = {"validation": None, "test": None}
         for path in (str(path) for values in model.every_value for path in values.values()):
             if "{" in (rest := path.replace("{dataset}", "").replace("{seed}", "")):
-                raise XmlcError(f"{where}{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
+                raise XmlcError(f"{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
     if known is None:
         return
     for key in model.search.ranges:
         if key not in known:
-            raise XmlcError(f"{where}search.ranges: found {key}, expected {nearest(key, known)}")
+            raise XmlcError(f"search.ranges: found {key}, expected {nearest(key, known)}")
     for key, value in (pair for values in given for pair in values.items()):
         if key not in known:
-            raise XmlcError(
-                f"{where}found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}"
-            )
+            raise XmlcError(f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}")
         if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
-            raise XmlcError(f"{where}{key}: found {value!r}, expected {domain}")
+            raise XmlcError(f"{key}: found {value!r}, expected {domain}")
 
 
 def check_methods(suite: Suite) -> None:

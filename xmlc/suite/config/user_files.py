@@ -11,27 +11,25 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.schemas import nearest
 
 
-def check_file(estimator: str, where: str, given: Iterable[str]) -> None:
+def check_file(estimator: str, given: Iterable[str]) -> None:
     """Check that a user's own file exists, is Python and defines the class.
 
     If the class has its own `__init__`, check that it takes the given hyperparameters.
     """
     file, _, kind = estimator.rpartition(":")
-    text, tree = python_of(file, where)
+    text, tree = python_of(file)
     if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or an imported name
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
-        raise XmlcError(f"{where}{file}: found no class {kind}, expected {expected}")
+        raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in tree.body:
         takes = _arguments(node) if isinstance(node, ast.ClassDef) and node.name == kind else None
         if takes is not None and (unknown := [key for key in given if key.partition("__")[0] not in takes]):
             expected = nearest(unknown[0], takes) or "none"
-            raise XmlcError(f"{where}found no hyperparameter {unknown[0]} of {estimator}, expected {expected}")
+            raise XmlcError(f"found no hyperparameter {unknown[0]} of {estimator}, expected {expected}")
         if isinstance(node, ast.ClassDef) and node.name == kind and not node.bases:
             missing = [name for name in ("fit", "predict_proba") if not re.search(rf"\b{name}\b", ast.unparse(node))]
             for method in missing:
-                raise XmlcError(
-                    f"{where}{file}:{node.lineno}: found no {method} in {kind}, expected fit and predict_proba"
-                )
+                raise XmlcError(f"{file}:{node.lineno}: found no {method} in {kind}, expected fit and predict_proba")
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
@@ -42,7 +40,7 @@ def _arguments(node: ast.ClassDef) -> list[str] | None:
     return [argument.arg for argument in (*method.args.args[1:], *method.args.kwonlyargs)]
 
 
-def python_of(file: str, where: str) -> tuple[str, ast.Module]:
+def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
     """Return the text of a user's own file, and its syntax tree."""
     path = Path(file)
     if not path.is_file():
