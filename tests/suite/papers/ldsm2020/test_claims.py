@@ -144,7 +144,7 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
 
 
 def objectives(*levels, hyperparameters=None):
-    """Return records of a tree with lowest, mean and highest J of each level after the last pass."""
+    """Return records of a tree from (lowest, mean, highest) J of each level. Levels below the root have 2 nodes."""
     parts = [
         {"tree": 0, "level": level, "nodes": min(level, 2)}
         | {"minimum": [0.5, low], "mean": [0.5, mean], "maximum": [0.5, high]}
@@ -168,7 +168,7 @@ def test_lemma_1_holds_if_one_direction_per_label_is_best(arity, lambda_2):
 
 
 def test_root_is_compared_with_nodes_below():
-    # Two nodes below have -0.5, and 2 have -1.
+    # Below the root, 2 nodes have -0.5 and 2 have -1.
     below = ((-0.5, -0.5, -0.5), (-1, -1, -1))
     assert decided(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
     assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
