@@ -103,7 +103,7 @@ def bench_defaults(
     """Compare default settings with the best of a search on the validation set. Score both once on the test set."""
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
-    about = f"{size}; at most {most} training instances in a trial"
+    about = f"{size}, at most {most} training instances in a trial"
     report = Report("defaults", prepared.meta["name"], about)
     parts = prepared.part("fit", most), prepared.part("val", most)
     for estimator in estimators:

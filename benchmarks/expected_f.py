@@ -91,7 +91,7 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
         turns_of = {model: partial(estimates_of, dataset, model) for model in models}
     portions_of = product(turns_of, (PART, WHOLE))
     contenders = [Contender(f"{model}, {portion}", f"model of {portion}") for model, portion in portions_of]
-    report = Report("expected-f", name, f"{about}; test set, mean of {seeds} seeds of split and model", contenders)
+    report = Report("expected-f", name, f"{about}, test set, mean of {seeds} seeds of split and model", contenders)
     size = round(Y_train.nnz / Y_train.shape[0])
     for model, turn in turns_of.items():
         found, portions = defaultdict[tuple[str, str, str], list[float]](list), [PART]

@@ -50,7 +50,7 @@ def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, se
     dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
     contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
-    about = f"{dataset.size}; minimum of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
+    about = f"{dataset.size}, minimum of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
     report = Report("ldsm", dataset.name, about, contenders)
     X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)
@@ -88,7 +88,7 @@ def bench_re_ranking(data: Path, rounds: int) -> Report:
         Contender(PLAIN, "this package", setting | {"beta": 1}),
         Contender(RE_RANKED, "this package", setting),
     ]
-    report = Report("re-ranking", dataset.name, f"{dataset.size}; minimum of {rounds} rounds", contenders)
+    report = Report("re-ranking", dataset.name, f"{dataset.size}, minimum of {rounds} rounds", contenders)
     report.measure([ranking_task(PLAIN, plain, dataset.X_test), ranking_task(RE_RANKED, model, dataset.X_test)], rounds)
     report.compare(RE_RANKED, PLAIN, PREDICTION)
     return report

@@ -56,7 +56,7 @@ def bench_nearest(data: Path, instances: int | None, peers: bool, threads: int, 
     subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
     settings = swnn_settings()
     contenders = [Contender(name, "this package", setting) for name, setting in settings.items()]
-    about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
+    about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
     report = Report("nearest", dataset.name, about, contenders)
     models = {name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()}
     elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, peers)
@@ -107,7 +107,7 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
     frequent labels, about 0.1 ms (Section 4.3).
     """
     dataset = Data.read(data)
-    report = Report("preliminary", dataset.name, f"{dataset.size}; minimum of {rounds} rounds")
+    report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")
     for length, metric in product(("unit length", "original length"), ("L1", "L2")):
         if dataset.X.shape[0] * dataset.X.shape[1] > DENSE:
             break

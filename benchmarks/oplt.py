@@ -54,7 +54,7 @@ def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, p
         for program, model in VARIANTS[variant].items()
         if peers or program == OURS
     }
-    about = f"{dataset.size}; passes: {epochs}; P@k the mean of {seeds} shuffles, times the minimum"
+    about = f"{dataset.size}, passes: {epochs}, P@k the mean of {seeds} shuffles, times the minimum"
     report = Report("oplt", dataset.name, about, [Contender(name, *setting) for name, setting in settings.items()])
     found = defaultdict[str, list[tuple[float, float, list[float]]]](list)
     for seed in range(seeds):

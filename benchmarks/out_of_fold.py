@@ -78,7 +78,7 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Rep
                 }
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
-    about = f"{dataset.size}; test set, mean of {seeds} seeds of split, folds and model; {folds} folds; solver {solver}"
+    about = f"{dataset.size}, test set, mean of {seeds} seeds of split, folds and model, {folds} folds, solver {solver}"
     report = Report("out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()])
     for name, turns in seconds.items():
         report.add_least(name, TRAINING, CPU_TIME, "s", turns)

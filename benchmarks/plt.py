@@ -73,7 +73,7 @@ def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
     """Measure training and prediction with three searches, on one and several threads, and the baselines."""
     dataset = Data.read(data)
     settings = solver_settings(dataset.name)
-    about = f"{dataset.size}; minimum of {rounds} interleaved rounds"
+    about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
     report = Report("plt", dataset.name, about, contenders(settings, peers))
     models, baselines = warmed_up_models(settings, threads, dataset), make_baselines() if peers else {}
     _measure_training(report, models, baselines, dataset, rounds)

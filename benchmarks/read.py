@@ -30,7 +30,7 @@ OURS, PEER, READING = "xmlc", "scikit-learn", "reading"
 def bench_read(file: Path, rounds: int) -> Report:
     """Measure the speed of both readers on one file."""
     megabytes = file.stat().st_size / 1e6
-    about = f"{megabytes:.1f} MB of text; page cache, minimum of {rounds} interleaved rounds"
+    about = f"{megabytes:.1f} MB of text, page cache, minimum of {rounds} interleaved rounds"
     report = Report("read", file.name, about, [Contender(OURS, "this package"), Contender(PEER, "load_svmlight_file")])
     both = zip(load(file, "repository"), in_our_form(*read_by_peer(file)), strict=True)
     parts = ("shape", "indptr", "indices", "data")

@@ -44,7 +44,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
     """Measure each variant with each draw of the held-out instances."""
     dataset = Data.read(data)
     propensity = propensities(dataset.Y)
-    about = f"{dataset.size}; test set, mean of {draws} draws of the held-out instances"
+    about = f"{dataset.size}, test set, mean of {draws} draws of the held-out instances"
     report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
     scores: dict[tuple[str, str], list[float]] = {}
     finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}  # test rankings by member and selection
