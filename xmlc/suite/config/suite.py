@@ -6,6 +6,7 @@ config/README.md explains the keys to users.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
@@ -20,7 +21,7 @@ from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
 from xmlc.suite.results.methods import INFERENCE_METHODS
-from xmlc.suite.schemas import converted, nearest, read_yaml
+from xmlc.suite.schemas import converted, located, nearest, read_yaml
 
 T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
@@ -338,8 +339,8 @@ def read_suite(file: Path) -> Suite:
         As for `read_suites`.
     """
     content = _read(file)
-    models, peers = ({name: _resolved(name, model, file) for name, model in found.items()}
-                     for found in (content.models, content.peers))  # fmt: skip
+    models, peers = ({name: _resolved((key, name), model, file) for name, model in found.items()}
+                     for key, found in (("models", content.models), ("peers", content.peers)))  # fmt: skip
     return Suite(**vars(content) | {"models": models, "peers": peers}, name=file.stem, file=str(file))
 
 
@@ -347,21 +348,22 @@ def _read(file: Path) -> Experiments:
     return converted(read_yaml(file), Experiments, str(file))
 
 
-def _resolved(name: str, model: ModelSpec, file: Path) -> ModelSpec:
+def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
     """Copy the model from the suite `as_in`, and merge the common hyperparameters into each dataset's."""
     if model.as_in:
         place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
-        said = f"{file}: models.{name}.as_in: found {model.as_in},"
+        name, place_of_key = keys[1], (*keys, "as_in")
+        refused = partial(located, str(file), place_of_key, place_of_key)
         if not place.is_file():
             papers = [other.stem for other in place.parent.glob("*.yaml")]
-            raise XmlcError(f"{said} expected {nearest(model.as_in, papers)}")
+            raise XmlcError(refused(f"found {model.as_in}, expected {nearest(model.as_in, papers)}"))
         there = _read(place)
         models = there.peers | there.models
         known = sorted(other for other, spec in models.items() if spec.estimator)
         if name not in models:
-            raise XmlcError(f"{said} which has no model {name}, expected {nearest(name, known)}")
+            raise XmlcError(refused(f"found no model {name} in {model.as_in}, expected {nearest(name, known)}"))
         found = models[name]
         if found.as_in:
-            raise XmlcError(f"{said} which takes the model from {found.as_in}, expected {found.as_in}")
+            raise XmlcError(refused(f"found {model.as_in}, which copies from {found.as_in}. Use {found.as_in}"))
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})
