@@ -11,6 +11,7 @@ import errno
 import gc
 import importlib
 import os
+import re
 import sys
 import warnings
 from contextlib import suppress
@@ -144,6 +145,7 @@ def main(arguments: list[str] | None = None) -> None:
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # The command line itself is wrong.
+        _reword(error)
         error.show()
         sys.exit(error.exit_code)
     except click.Abort:
@@ -164,6 +166,18 @@ def main(arguments: list[str] | None = None) -> None:
         if (sentence := sentence_of(error)) is None:
             raise
         _fail(sentence)
+
+
+def _reword(error: click.ClickException) -> None:
+    """Describe the range of an option in words, and suggest only options that are similar to the given one."""
+    if isinstance(error, click.NoSuchOption):
+        error.possibilities = get_close_matches(error.option_name, error.possibilities or (), cutoff=0.7)
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
+    if isinstance(kind, click.IntRange | click.FloatRange):
+        ends = f"of at least {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
+        number = "whole number" if isinstance(kind, click.IntRange) else "number"
+        said = rf"found \1, expected a {number} {ends}."
+        error.message = re.sub(r"^(.+?) is not (?:in the|a valid) .*", said, error.message)
 
 
 def _show_warning(

@@ -60,7 +60,9 @@ def parse_parameters(text: str) -> Hyperparameters:
     try:
         parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
-        raise click.BadParameter(f"found {text!r}, expected JSON ({error})") from error
+        raise click.BadParameter(
+            f"""found {text!r}, expected a JSON object such as '{{"n_trees": 5}}'. Check character {error.pos + 1}."""
+        ) from error
     if not isinstance(parameters, dict):
         raise click.BadParameter(f'found {text!r}, expected a JSON object such as {{"n_trees": 3}}')
     return parameters

@@ -135,7 +135,7 @@ def fit_command(
             if stream or total:
                 (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
-            raise XmlcError(f"{file}: found no texts, expected at least one")
+            raise XmlcError(f"{file}: found no texts, expected at least one. The file may be empty.")
         if total == 0:
             found = f"{n} texts and no label"
             raise XmlcError(
