@@ -135,7 +135,7 @@ def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
             yield stream.decompress(data)
             data = stream.unused_data
     if not stream.eof:
-        raise EOFError("found no end of the last stream")
+        raise EOFError("the end is missing")
     if zeros % compression.padding:
         raise EOFError(f"found {zeros} zero bytes after a stream, expected a multiple of {compression.padding}")
 

@@ -283,7 +283,7 @@ def _expectation(code: int, layout: RowFormat, column: str) -> str:
         BLANK: "an instance. If it has no labels, start the line with a space.",
         BAD_LABEL: "labels as whole numbers with commas but no blanks between them",
         LABEL_RANGE: f"a label from {first} to {first + layout.n_labels - 1}{hint}",
-        BAD_FEATURE: f"{column}:value with a whole number as {column}",
+        BAD_FEATURE: f"{column}:value with a whole number of at least {layout.base} as {column}",
         FEATURE_RANGE: f"a {column} from {layout.base} to {layout.base + layout.n_features - 1}",
         NO_VALUE: f"{column}:value. The line may be incomplete.",
         BAD_VALUE: "a finite decimal number as value",
