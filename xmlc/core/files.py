@@ -185,7 +185,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
         raise XmlcError(f"{path}: found the working directory or a parent of it, expected another folder")
     if path.exists() and (names := unlisted_in(path)):
-        raise XmlcError(f"{path}: found {names[0]}, which xmlc did not write. Use another folder, or remove this one.")
+        raise XmlcError(f"{path}: found {names[0]}, which xmlc did not write. Use another folder.")
 
 
 def replace_folder(new: Path, path: Path) -> None:

@@ -149,7 +149,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         found = str(read_json(described).get("estimator"))
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names and found != "Adapted":
-        expected = "a folder written by save of an estimator in xmlc.models"
+        expected = "a folder written by xmlc fit, xmlc train or the save of an estimator"
         expected += ". Read it with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
         error = XmlcError if found else MissingFileError
         raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
