@@ -92,7 +92,7 @@ def test_kernel_form_has_sorted_unsigned_indices():
 def test_features_must_be_finite_and_label_zeros_are_dropped():
     with raises_with(XmlcError, "X", "row 1"):
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
-    with raises_with(XmlcError, "1 dimensions", "2"):
+    with raises_with(XmlcError, "(3,)", "2 dimensions"):
         as_features(np.zeros(3))
     explicit_zero = sparse.csr_array((np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     assert as_labels(explicit_zero).indices.tolist() == [1]
@@ -187,7 +187,7 @@ def test_columns_beyond_32_bit_indices_are_refused():
         ([[0, 1], [1, -1]], ["Y", "-1", "row 1, column 1"]),
         ([[0.0, np.nan]], ["Y", "nan", "row 0, column 1"]),
         ([[0.5, 1]], ["Y", "0.5", "row 0, column 0"]),
-        ([["0", "1"]], ["Y", "text", "'0'"]),
+        ([["0", "1"]], ["Y", "texts", "'0'"]),
         (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y"),
     ],
 )

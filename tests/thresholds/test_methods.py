@@ -194,7 +194,7 @@ def test_invalid_estimates_and_kappa_are_refused():
     spe, Y = random_case(4, 3, 0)
     with raises_with(XmlcError, "(4, 3)", "(4, 2)"):
         checked_pair(spe, Y[:, :2])
-    with raises_with(XmlcError, "1 dimensions"):
+    with raises_with(XmlcError, "(3,)", "2 dimensions"):
         checked_pair(np.ones(3), Y)
     for bad in (1.5, -0.1, np.nan):
         with raises_with(XmlcError, "0 to 1"):

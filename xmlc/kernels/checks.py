@@ -40,14 +40,14 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     """
     first = array.reshape(-1)[0] if not sparse.issparse(array) and array.size else None
     kind = type(first).__name__ if array.dtype.kind == "O" else str(array.dtype)
-    kind = f"text such as {shown(first)}" if isinstance(first, str) else f"type {kind}"
+    values = f"texts such as {shown(first)}" if isinstance(first, str) else f"values of type {kind}"
     column = "class" if of_labels else "feature" if name == "X" else "label"
     said = f"{'0 and 1' if of_labels else 'numbers'}, with one column per {column}"
     if array.ndim == 2:
-        said = f"{name}: found values of {kind}, expected {said}"
+        said = f"{name}: found {values}, expected {said}"
     else:  # the wording of scikit-learn
-        found = f"{array.size} values of {kind}" if array.ndim else shown(given)
-        said = f"{name}: found {found} with {array.ndim} dimensions, expected 2 dimensions: {said}. Reshape your data"
+        found = f"{values} with shape {array.shape}" if array.ndim else shown(given)
+        said = f"{name}: found {found}, expected 2 dimensions: {said}. Reshape your data"
         said = f"Unknown label type: {said}" if of_labels else said
     return InvalidDataError(f"{said}. {_advice(given, array, first, of_labels)}.")
 
