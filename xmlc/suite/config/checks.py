@@ -11,6 +11,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program_of
+from xmlc.suite.config.ranges import Range
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.config.user_files import check_file, python_of
 from xmlc.suite.results.methods import THRESHOLD_METHODS
@@ -95,6 +96,8 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     """Check the estimator and the hyperparameters of one model."""
     given = [*model.every_value, *suite.swept(name)]
     keys = [key for values in given for key in values]
+    for key, content in model.search.ranges.items():
+        Range.parse(key, content)
     for key in {*keys} & {*SET_BY_RUNS}:
         raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
     if program_of(model.estimator) and (model.optional or name in suite.peers):
@@ -139,7 +142,7 @@ def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
         if key not in known:
             raise XmlcError(f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}")
         if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
-            raise XmlcError(f"{key}: found {value!r}, expected {domain}")
+            raise XmlcError(f"{key}: found {value!r}, expected {str(domain).replace('None', 'null')}")
 
 
 def check_methods(suite: Suite) -> None:

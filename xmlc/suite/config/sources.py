@@ -84,10 +84,10 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
         if any(one.sources for one in (entry, *entry.alternatives)) or (base and listed(base / entry.name)):
             continue
         there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
-        found = f"found no files in {base / entry.name}/" if base else "no mirror is configured"
-        near = get_close_matches(entry.name, sorted({*there, *known} - {entry.name}))
-        expected = " or ".join(near) or "a mirror with this dataset"
-        raise XmlcError(f"dataset {entry.name}: found no address in the catalogue, and {found}. Expected {expected}")
+        found = f"no files in {base / entry.name}/" if base else "no mirror"
+        near = " or ".join(get_close_matches(entry.name, sorted({*there, *known} - {entry.name})))
+        expected = f"a mirror with this dataset{f'. Did you mean {near}?' if near else ''}"
+        raise XmlcError(f"dataset {entry.name}: found no address in the catalogue and {found}, expected {expected}")
 
 
 def states(files: Iterable[Path], known: States) -> States:
