@@ -50,7 +50,9 @@ def read_yaml(file: Path) -> object:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise XmlcError(f"{file}: not YAML ({error}), expected a text file in UTF-8") from error
+        raise XmlcError(
+            f"{file}: found byte {error.object[error.start]:#04x}, expected a text file in UTF-8"
+        ) from error
     except OSError as error:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
         advice = ". Run this in a clone of the project or in a study from `xmlc new`" if is_elsewhere else ""
@@ -79,8 +81,9 @@ def parsed_yaml(text: str, source: str) -> object:
         if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1])[mark.column :][:1]:
             problem, hint = "found a tab", ", expected spaces"
         where = f"config: {source}{text}" if source.endswith("=") else f"{source}:{mark.line + 1}" if mark else source
-        is_ours = isinstance(error, _UnclearError)
-        raise XmlcError(f"{where}: {'' if is_ours else 'not YAML: '}{' '.join(problem.split())}{hint}") from error
+        said = " ".join(problem.split())
+        said = said if isinstance(error, _UnclearError) else f"found invalid YAML ({said})"
+        raise XmlcError(f"{where}: {said}{hint}") from error
 
 
 class _UnclearError(yaml.MarkedYAMLError):
@@ -229,6 +232,8 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
     if origin is Annotated:
         described = next((meta.description for meta in of[1:] if meta.description), "")
         words = _words(of[0], value, strict)
+        if described.startswith("one of "):
+            return nearest(str(value), described.removeprefix("one of ").split(", "))
         return described or (words if "such as" in words else words + "".join(map(_bounds, of[1:])))
     if origin is Literal:
         return nearest(str(value), of)
@@ -237,6 +242,8 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
         *first, last = [one for one in all_words if one.replace("whole ", "") not in all_words or "whole" not in one]
         return " or ".join(filter(None, (", ".join(first).replace("true or false", "true, false"), last)))
     if origin in (list, tuple):
+        if isinstance(value, str | int | float) and of and _misfits(value, of[0], (), strict):
+            return f"a list, each entry {_words(of[0], None, strict)}"
         example = f", such as [{value}]" if strict else f", such as '[{value}]'"
         return f"a list{example if isinstance(value, str | int | float) and len(example) < SHOWN else ''}"
     if fields := _fields(kind):
