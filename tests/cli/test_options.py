@@ -1,4 +1,4 @@
-"""Options that several commands share: what is out of range is refused in click's words."""
+"""Test errors of options that several commands share."""
 
 import pytest
 from click import BadParameter
@@ -19,6 +19,23 @@ def test_a_number_out_of_its_range_is_refused(tmp_path, monkeypatch, seed):
     assert done.exit_code == 2
     assert absent(done.output, "--seed", seed, 2**32 - 1) == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "facts"),
+    [
+        (("-k", "0"), ["-k", "0", "a whole number of at least 1"]),
+        (("--threshold", "1,5"), ["--threshold", "'1,5'", "a number from 0 to 1"]),
+    ],
+)
+def test_messages_describe_ranges_in_words(option, facts, capsys):
+    assert run("predict", "new.csv", *option) == 2
+    assert absent(capsys.readouterr().err, *facts) == []
+
+
+def test_unrelated_options_are_not_suggested(capsys):
+    assert run("predict", "new.csv", "--seed", "1") == 2
+    assert absent(capsys.readouterr().err, "--seed", "--keep") == ["--keep"]
 
 
 @pytest.mark.parametrize(
