@@ -367,6 +367,7 @@ MISTAKES = [
     ({"hyperparameters": {"arity": 1}}, ["arity", "1", "2"]),
     ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, ["C", "-1.0", "0"]),
     ({"search": {"ranges": {"arty": [2]}}}, ["search.ranges", "arty", "arity"]),
+    ({"search": {"ranges": {"C": {"low": 8, "high": 2}}}}, ["range of C", "8", "2"]),
     ({"estimator": "my_modell.py:Mine"}, ["my_modell.py", "my_model.py"]),
     ({"estimator": "my_model.py:Miné"}, ["my_model.py", "Miné", "Mine"]),
     (CLASS_HERE | {"hyperparameters": {"powr": 8}}, OF_POWERED),
