@@ -108,7 +108,7 @@ class _Content(io.RawIOBase):
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
             raise XmlcError(
-                f"{self._name}: found damaged or incomplete data ({error}). Download the file again."
+                f"{self._name}: found damaged or incomplete data ({error}). Download or copy the file again."
             ) from error
         target = memoryview(buffer)
         size = min(len(target), len(self._rest))
