@@ -234,7 +234,9 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
         words = _words(of[0], value, strict)
         if described.startswith("one of "):
             return nearest(str(value), described.removeprefix("one of ").split(", "))
-        return described or (words if "such as" in words else words + "".join(map(_bounds, of[1:])))
+        return described or (
+            words if "such as" in words or "each entry" in words else words + "".join(map(_bounds, of[1:]))
+        )
     if origin is Literal:
         return nearest(str(value), of)
     if origin in (Union, UnionType):
