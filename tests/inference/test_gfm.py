@@ -155,7 +155,7 @@ def test_gfm_accepts_no_instances_no_labels_and_no_mass():
         ((np.full((1, 2, 1), 0.6), [0.0]), ["instance 0", "p_empty", "1.2"]),
         ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), ["5 rows", "2"]),
         ((np.array([[0.5, 1.5]]),), ["marginals", "1.5"]),
-        ((np.zeros(3),), ["marginals", "3 values", "1 dimensions"]),
+        ((np.zeros(3),), ["marginals", "(3,)", "2 dimensions"]),
     ],
 )
 def test_invalid_distributions_are_refused(arguments, message):
