@@ -3,11 +3,11 @@
 # in any order. You need Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
-# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=peers,tune. KNOWN lists them all.
+# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=baselines,tune. KNOWN lists them all.
 EXTRAS ?=
 # LOWEST=1 installs the oldest versions that pyproject.toml allows instead of the versions in constraints.txt.
 LOWEST ?=
-KNOWN  := text serve test lint docs report peers release tune slurm storage
+KNOWN  := text serve test lint docs report baselines release tune slurm storage
 # The folder of the environment. `?=` would not do, because some shells define a variable ENV.
 ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
@@ -107,7 +107,7 @@ five-seeds: $(ENV)/has-base
 	[ ! -d "$(MIRROR)/$(SCORED)" ] || { PATH="$(BIN):$$PATH" python -m benchmarks halves "$(MIRROR)/$(SCORED)" && \
 		PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config papers='[neural]' threads=1 -- tables; }
 	PATH="$(BIN):$$PATH" xmlc accept results/tables $(FIVE)
-	PATH="$(BIN):$$PATH" xmlc deviations results/tables --out config/runs.csv
+	PATH="$(BIN):$$PATH" xmlc seed-variation results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
 # The rehearsal checks that everything works here, and compares its measured costs with the estimates. It runs all
@@ -124,7 +124,7 @@ rehearsal: $(ENV)/has-base
 		--catalogue config/datasets.yaml --threads $(CORES) --out rehearsal/$(SHAPES)/$$set || exit; done
 	cd rehearsal && PATH="$(BIN):$$PATH" snakemake --cores $(CORES) \
 		--config datasets=large seeds='[0]' mirror=$(SHAPES) -- tables
-	@cd rehearsal && PATH="$(BIN):$$PATH" python -m benchmarks foretold --out foretold.csv
+	@cd rehearsal && PATH="$(BIN):$$PATH" python -m benchmarks cost-estimates --out cost-estimates.csv
 
 # The report is built without Snakemake, so that it also works during a run.
 report: $(ENV)/has-base
@@ -137,7 +137,7 @@ report: $(ENV)/has-base
 # all programs stay in results/<dataset>/programs.
 PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
 
-programs: $(ENV)/has-base $(ENV)/has-peers
+programs: $(ENV)/has-base $(ENV)/has-baselines
 	$(TABLES) -- $(PROGRAM_SETS:%=results/%/data)
 	PATH="$(BIN):$$PATH" python -m benchmarks programs $(PROGRAM_SETS:%=--data results/%/data) --out results/benchmarks/programs.csv
 

@@ -67,7 +67,7 @@ include: "workflow/rules/labels.smk"
 include: "workflow/rules/tables.smk"
 
 
-# Targets are all, tables, peers, and the names of suites and datasets. Their files are looked up only when a target is
+# Targets are all, tables, baselines, and the names of suites and datasets. Their files are looked up only when a target is
 # requested, because each job on a cluster reads this file.
 for target, files in plan.targets(project).items():
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from benchmarks import (  # noqa: F401  importing a module declares its command
+    cost_estimates,
     defaults,
     expected_f,
     fastxml,
-    foretold,
     halves,
     inference,
     ldsm,

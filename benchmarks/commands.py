@@ -27,8 +27,8 @@ def rounds_option(default: int = 3) -> Option:
 
 
 threads_option = count_option("--threads", 2, "Number of threads to compare with one thread.", least=2)
-peers_option = click.option(
-    "--peers/--no-peers", default=True, show_default=True, help="Measure baselines, too (extra `peers`)."
+baselines_option = click.option(
+    "--baselines/--no-baselines", default=True, show_default=True, help="Measure baselines, too (extra `baselines`)."
 )
 
 

@@ -44,7 +44,7 @@ SPACES: dict[str, dict[str, object]] = {
         "loss": ["squared_hinge", "logistic"],
         "hinge_power": [1, 2, 3],
         "C": WEIGHT,
-        "weight_cut": [None, 0.03, 0.1],
+        "weight_threshold": [None, 0.03, 0.1],
         "unit_norm": [True, False],
     },
     "fastxml": {

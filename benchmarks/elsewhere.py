@@ -105,7 +105,7 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
     try:
         from napkinxc.models import PLT
     except ImportError as error:
-        raise needs_extra("scaling of times needs napkinXC", "peers") from error
+        raise needs_extra("scaling of times needs napkinXC", "baselines") from error
     unit, label_sets = sparse.csr_matrix(unit_rows(X)), [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
 
     def train() -> None:

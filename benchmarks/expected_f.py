@@ -48,7 +48,7 @@ TOP = 5
 SIZES = (100, 300, 1000, 3000)  # test instances to fit ExpectedF to, before it predicts all of them
 BANDS = (0, 1, 2, 4, 11, 101)  # least number of training instances of a label in each band
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
-FLOOR = OutOfFold.threshold
+MIN_SHARE = OutOfFold.threshold
 Score = tuple[tuple[str, str, str], float]  # (training split, task, measure) and value
 
 
@@ -89,25 +89,25 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
         dataset = Data.read(data)
         name, Y_train, Y_test, about = dataset.name, dataset.Y, dataset.Y_test, dataset.size
         turns_of = {model: partial(estimates_of, dataset, model) for model in models}
-    portions_of = product(turns_of, (PART, WHOLE))
-    contenders = [Contender(f"{model}, {portion}", f"model of {portion}") for model, portion in portions_of]
+    splits_of = product(turns_of, (PART, WHOLE))
+    contenders = [Contender(f"{model}, {split}", f"model of {split}") for model, split in splits_of]
     report = Report("expected-f", name, f"{about}, test set, mean of {seeds} seeds of split and model", contenders)
     size = round(Y_train.nnz / Y_train.shape[0])
     for model, turn in turns_of.items():
-        found, portions = defaultdict[tuple[str, str, str], list[float]](list), [PART]
+        found, splits = defaultdict[tuple[str, str, str], list[float]](list), [PART]
         for seed in range(seeds):
             estimates = turn(seed)
-            portions = list(estimates.of_test)
+            splits = list(estimates.of_test)
             scores, sums = scores_of(estimates, Y_test, size, seed), sums_of(estimates.of_test[PART], Y_train, Y_test)
             for key, value in chain(scores, sums):
                 found[key].append(value)
-        for (portion, task, measure), values in found.items():
+        for (split, task, measure), values in found.items():
             unit = PERCENT if measure in CONVENTIONS else ""
-            report.add(f"{model}, {portion}", task, measure, unit, float(np.mean(values)), values)
-        for measure, portion, prior, method in product(COMPARED, portions, ("", PRIOR), (*METHODS, BEST)):
-            pair, theirs = f"{model}, {portion} / {method}, {PART}", found[PART, method, measure]
+            report.add(f"{model}, {split}", task, measure, unit, float(np.mean(values)), values)
+        for measure, split, prior, method in product(COMPARED, splits, ("", PRIOR), (*METHODS, BEST)):
+            pair, theirs = f"{model}, {split} / {method}, {PART}", found[PART, method, measure]
             ours = CONVENTIONS[measure][1] + prior
-            add_gain(report, pair, ours, measure, found[portion, ours, measure], theirs)
+            add_gain(report, pair, ours, measure, found[split, ours, measure], theirs)
     return report
 
 
@@ -117,8 +117,8 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
     name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
     part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
     whole = make_estimator(name, values, seed).fit(data.X, data.Y)
-    of_test = {PART: part.predict_proba(data.X_test, FLOOR), WHOLE: whole.predict_proba(data.X_test, FLOOR)}
-    return Estimates(part.predict_proba(data.X[~fit], FLOOR), data.Y[~fit], priors(data.Y[fit]), of_test)
+    of_test = {PART: part.predict_proba(data.X_test, MIN_SHARE), WHOLE: whole.predict_proba(data.X_test, MIN_SHARE)}
+    return Estimates(part.predict_proba(data.X[~fit], MIN_SHARE), data.Y[~fit], priors(data.Y[fit]), of_test)
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
@@ -133,10 +133,12 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
     """Yield the scores of all methods on the test set, including the top ``TOP`` and top ``size`` labels."""
     tuned = {
-        (method, by): found for method in METHODS for by, found in tuned_by_each(method, *estimates[:3], FLOOR).items()
+        (method, by): found
+        for method in METHODS
+        for by, found in tuned_by_each(method, *estimates[:3], MIN_SHARE).items()
     }
     best = {by: max(METHODS, key=lambda method: tuned[method, by][0]) for _, by in tuned}
-    for portion, spe in estimates.of_test.items():
+    for split, spe in estimates.of_test.items():
         ranked, _ = top_k_of(spe, max(TOP, size))
         sets = {f"top {TOP}": best_labels(ranked[:, :TOP], spe), f"top {size}": best_labels(ranked[:, :size], spe)}
         for zero, name in OURS.items():
@@ -144,19 +146,19 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
             sets[name + PRIOR] = ExpectedF(zero_division=zero, prior=estimates.priors).fit(spe).predict(spe)
         for name, predicted in sets.items():
             for measure, score in measure_scores(agreement(Y_test, predicted), CONVENTIONS).items():
-                yield (portion, name, measure), 100 * score
-        if portion == PART:
+                yield (split, name, measure), 100 * score
+        if split == PART:
             for task, measure, fitted in fitted_to_others(spe, estimates.held_out, seed):
                 yield (
-                    (portion, task, measure),
+                    (split, task, measure),
                     100 * measure_scores(agreement(Y_test, fitted.predict(spe)), [measure])[measure],
                 )
         for (method, by), (_, thresholds) in tuned.items():
             scores = measure_scores(agreement_above(Y_test, spe, thresholds), CONVENTIONS)
             for measure in (measure for measure in CONVENTIONS if CONVENTIONS[measure][0] == by):
-                yield (portion, method, measure), 100 * scores[measure]
+                yield (split, method, measure), 100 * scores[measure]
                 if method == best[by]:
-                    yield (portion, BEST, measure), 100 * scores[measure]
+                    yield (split, BEST, measure), 100 * scores[measure]
 
 
 def fitted_to_others(
@@ -168,9 +170,9 @@ def fitted_to_others(
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
-    for (name, fitted), (zero, ours), floor in product(others.items(), OURS.items(), (0, 0.25)):
-        method = ExpectedF(zero_division=zero, floor=floor).fit(fitted)
-        yield f"{ours} of {name}, floor={floor}", "macro_f" if zero else "macro_f_present", method
+    for (name, fitted), (zero, ours), min_share in product(others.items(), OURS.items(), (0, 0.25)):
+        method = ExpectedF(zero_division=zero, min_share=min_share).fit(fitted)
+        yield f"{ours} of {name}, min_share={min_share}", "macro_f" if zero else "macro_f_present", method
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
+from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Task, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import FASTXML_OTHERWISE, paper_setting
-from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.options import data_option
 
@@ -22,11 +22,11 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, e
     "Compare FastXML with the authors' program.",
     data_option,
     count_option("--trees", None, "Number of trees.  [default: as in the program's measurement]"),
-    peers_option,
+    baselines_option,
     threads_option,
     rounds_option(2),
 )
-def bench_fastxml(data: Path, trees: int | None, peers: bool, threads: int, rounds: int) -> Report:
+def bench_fastxml(data: Path, trees: int | None, baselines: bool, threads: int, rounds: int) -> Report:
     """Measure training and prediction on one and on several threads."""
     dataset = Data.read(data)
     setting = paper_setting("plt2016", "fastxml", "", FASTXML_OTHERWISE).hyperparameters
@@ -37,7 +37,7 @@ def bench_fastxml(data: Path, trees: int | None, peers: bool, threads: int, roun
     models = {n: FastXML(n_jobs=n).set_params(**setting) for n in (1, threads)}
     X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     models[1].fit(X, Y).predict_top_k(X, TOP)
-    elsewhere = Elsewhere(dataset, [name], UNIT_ROWS, calibrate=peers)
+    elsewhere = Elsewhere(dataset, [name], UNIT_ROWS, calibrate=baselines)
     tasks = elsewhere.tasks
     for n, model in models.items():
         tasks.append(Task(name, TRAINING, partial(model.fit, dataset.X, dataset.Y), threads=n))

@@ -163,8 +163,8 @@ PROGRAMS: dict[str, Callable[[], Estimator]] = {
     "OPLT": lambda: Estimator("xmlc.models:OPLT"),
     "FastXML": lambda: Estimator("xmlc.models:FastXML"),
     "LdSM": lambda: Estimator("xmlc.models:LdSM"),
-    "omikuji": lambda: _Omikuji("benchmarks.peers.omikuji_parabel:OmikujiParabel"),
-    "napkinXC": lambda: _NapkinXC("benchmarks.peers.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
+    "omikuji": lambda: _Omikuji("benchmarks.baselines.omikuji_parabel:OmikujiParabel"),
+    "napkinXC": lambda: _NapkinXC("benchmarks.baselines.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
     "PECOS": _Pecos,
     "LibMultiLabel": _LibMultiLabel,
 }

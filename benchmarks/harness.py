@@ -16,8 +16,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.environment import environment, in_turns, peak_bytes
 from xmlc.core.files import atomic_file
-from xmlc.core.passport import in_turns, passport, peak_bytes
 from xmlc.core.sources import commit
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
@@ -133,14 +133,14 @@ class Report:
         All figures, in the order in which they were added.
     remarks : list of str
         Paragraphs below the tables.
-    passport : Passport
+    environment : Environment
     """
 
     def __init__(self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()):
         self.benchmark, self.dataset, self.about, self.contenders = benchmark, dataset, about, list(contenders)
         self.rows: list[Row] = []
         self.remarks: list[str] = []
-        self.passport = passport(1)
+        self.environment = environment(1)
 
     def add(
         self,
@@ -276,7 +276,7 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 def write_report(report: Report, path: Path) -> None:
     """Write the rows in the form of ``results/benchmarks/*.csv``: spaces between rounds, an empty cell for NaN."""
     names = [one.name for one in fields(Row)]
-    made_by = commit(), report.passport.get("cpu", ""), report.passport.get("time", "")
+    made_by = commit(), report.environment.get("cpu", ""), report.environment.get("time", "")
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*names, "commit", "machine", "date"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.commands import benchmark, count_option, rounds_option
 from benchmarks.harness import PER_INSTANCE, PERCENT, TIME, TIMES, Contender, Data, Report, Task
 from benchmarks.settings import paper_setting
-from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import click
 
-from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
+from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Task, precisions, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import LDSM_OTHERWISE, paper_setting
-from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.ldsm import LdSM
 from xmlc.suite.options import data_option
@@ -40,12 +40,12 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
         type=click.Choice([UNIT_ROWS, "raw"]),
         help="Scale rows to unit length, or keep them.",
     ),
-    peers_option,
+    baselines_option,
     threads_option,
     rounds_option(),
     count_option("--seeds", 5, "Number of seeds, over which P@k is averaged."),
 )
-def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, seeds: int) -> Report:
+def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int) -> Report:
     """Measure training and prediction with one tree and with ten, on one and on several threads."""
     dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
@@ -55,7 +55,7 @@ def bench_ldsm(data: Path, form: str, peers: bool, threads: int, rounds: int, se
     X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)
     whole, scores = _train_seeds(dataset, setting, seeds, threads)
-    elsewhere = Elsewhere(dataset, [_name(size) for size in SIZES], form, calibrate=peers)
+    elsewhere = Elsewhere(dataset, [_name(size) for size in SIZES], form, calibrate=baselines)
     tasks = elsewhere.tasks
     for size in SIZES:
         for n in (1, threads) if size == max(SIZES) else (1,):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
-PEER = "scikit-learn"
+BASELINE = "scikit-learn"
 SOLUTION = "solution"
 TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # for L-BFGS
 TIGHT = 1e-12
@@ -51,7 +51,7 @@ def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Rep
     setting |= {"C": C}
     contenders = [
         Contender(name, "this package", setting),
-        Contender(PEER, f"L-BFGS with tolerance {TOLERANCE:g}, one thread", setting),
+        Contender(BASELINE, f"L-BFGS with tolerance {TOLERANCE:g}, one thread", setting),
     ]
     about = f"{dataset.size}, all labels, minimum of {rounds} interleaved rounds"
     report = Report("logistic", dataset.name, about, contenders)
@@ -59,14 +59,14 @@ def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Rep
     tasks = [
         Task(name, TRAINING, partial(one.fit, X, Y)),
         Task(name, TRAINING, partial(several.fit, X, Y), threads=threads),
-        Task(PEER, TRAINING, lambda: fit_with_peer(one, C, X, Y)),
+        Task(BASELINE, TRAINING, lambda: fit_with_baseline(one, C, X, Y)),
     ]
     report.measure(tasks, rounds)
     report.add_speed_up(name, TRAINING, threads)
     report.add_same_bits(name, TRAINING, differing(_arrays(one), _arrays(several)), threads)
     for n in (1, threads):
-        times = report.value(PEER, TRAINING, TIME) / report.value(name, TRAINING, TIME, n)
-        report.add(name, TRAINING, f"{PEER}'s {TIME} / this", TIMES, times, threads=n)
+        times = report.value(BASELINE, TRAINING, TIME) / report.value(name, TRAINING, TIME, n)
+        report.add(name, TRAINING, f"{BASELINE}'s {TIME} / this", TIMES, times, threads=n)
     decrement = float(np.nanmax(one.decrements_, initial=0.0))
     report.add(name, SOLUTION, "largest squared Newton decrement relative to the objective", "", decrement)
     difference = largest_difference(one, X, Y, dataset.X_test, dataset.Y_test)
@@ -105,20 +105,20 @@ class Inputs:
         return self.Y[:, [j]].toarray().ravel()
 
 
-def fit_with_peer(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Train with scikit-learn, label after label, and scale the input of each label separately."""
     inputs = Inputs(model, X, Y)
     for j in range(Y.shape[1]):
         Z, y = inputs.of(j), inputs.targets(j)
         if 0 < y.sum() < y.size:
-            _peer(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
+            _baseline(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
 
 
-def _peer(C: float, tol: float, solver: str) -> LogisticRegression:
+def _baseline(C: float, tol: float, solver: str) -> LogisticRegression:
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
-        raise needs_extra("scikit-learn is not installed", "peers") from error
+        raise needs_extra("scikit-learn is not installed", "baselines") from error
     return LogisticRegression(C=C, tol=tol, max_iter=MAX_ITERATIONS, solver=solver)
 
 
@@ -138,7 +138,7 @@ def largest_difference(
         scores, ours = Z_test @ weights + float(model.constants_[j]), np.empty(Z_test.shape[0])
         sigmoid_into(scores, ours)
         scale = scales(Z, np.ones(Z.shape[0]))
-        tight = _peer(float(model.C_[j]), TIGHT, "newton-cg")
+        tight = _baseline(float(model.C_[j]), TIGHT, "newton-cg")
         tight.fit(sparse.csr_array(Z * scale), inputs.targets(j))
         theirs = tight.predict_proba(sparse.csr_array(Z_test * scale))[:, 1]
         largest = max(largest, float(np.abs(ours - theirs).max(initial=0.0)))

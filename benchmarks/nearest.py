@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from benchmarks.commands import benchmark, count_option, peers_option, rounds_option, threads_option
+from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
 from benchmarks.elsewhere import ALL, UNIT_ROWS, Elsewhere
 from benchmarks.harness import (
     PERCENT,
@@ -27,7 +27,7 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
-from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.linear.binary_relevance import BinaryRelevance
@@ -45,11 +45,11 @@ INDEX = "SWNN, index"  # measured once, because its construction depends on no h
     "Compare nearest neighbours with the authors' program.",
     data_option,
     count_option("--instances", None, "Rank only this many first test instances."),
-    peers_option,
+    baselines_option,
     threads_option,
     rounds_option(),
 )
-def bench_nearest(data: Path, instances: int | None, peers: bool, threads: int, rounds: int) -> Report:
+def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: int, rounds: int) -> Report:
     """Measure the construction of the index, and predictions with two settings on one and several threads."""
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
@@ -59,7 +59,7 @@ def bench_nearest(data: Path, instances: int | None, peers: bool, threads: int, 
     about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
     report = Report("nearest", dataset.name, about, contenders)
     models = {name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()}
-    elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, peers)
+    elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, baselines)
     tasks = elsewhere.tasks
     tasks.append(Task(INDEX, TRAINING, lambda: SparseWeightedNearestNeighbors(n_jobs=1).fit(dataset.X, dataset.Y)))
     for (name, model), n in product(models.items(), (1, threads)):

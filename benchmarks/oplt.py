@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 
-from benchmarks.commands import benchmark, count_option, peers_option
+from benchmarks.commands import baselines_option, benchmark, count_option
 from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
 from benchmarks.settings import paper_setting
-from xmlc.core.passport import WARM_UP_ROWS, timed
+from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
@@ -43,16 +43,16 @@ VARIANTS = {  # models of oplt2021.yaml, with the paper's values
     ),
     count_option("--seeds", 5, "Number of shuffles of the training set."),
     count_option("--epochs", 1, "Number of passes over the training set."),
-    peers_option,
+    baselines_option,
 )
-def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, peers: bool) -> Report:
+def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool) -> Report:
     """Train every variant on several shuffles, and report mean P@k and minimum times."""
     dataset = Data.read(data)
     settings = {
         f"{variant}, {program}": paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})
         for variant in variants
         for program, model in VARIANTS[variant].items()
-        if peers or program == OURS
+        if baselines or program == OURS
     }
     about = f"{dataset.size}, passes: {epochs}, P@k the mean of {seeds} shuffles, times the minimum"
     report = Report("oplt", dataset.name, about, [Contender(name, *setting) for name, setting in settings.items()])
@@ -71,7 +71,7 @@ def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, p
         ms = [1e3 * seconds / dataset.X_test.shape[0] for seconds in rankings]
         report.add_least(name, PREDICTION, TIME, PER_INSTANCE, ms)
         report.add_precision(name, PREDICTION, scores)
-    for variant in variants if peers else ():
+    for variant in variants if baselines else ():
         for task in (TRAINING, PREDICTION):
             report.compare(f"{variant}, {OURS}", f"{variant}, {PROGRAM}", task)
     return report

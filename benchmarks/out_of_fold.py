@@ -64,13 +64,13 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Rep
         whole = OutOfFold(model, folds=folds, random_state=seed).fit(dataset.X, dataset.Y)
         seconds[HELD_OUT].append(trained - start)
         seconds[OUT_OF_FOLD].append(time.process_time() - trained)
-        floor = whole.threshold
-        held_out = part.predict_proba(dataset.X[~fit], floor), dataset.Y[~fit], priors(dataset.Y[fit])
+        min_probability = whole.threshold
+        held_out = part.predict_proba(dataset.X[~fit], min_probability), dataset.Y[~fit], priors(dataset.Y[fit])
         stacked = whole.estimates_, dataset.Y, priors(dataset.Y)
-        of_part, of_all = (one.predict_proba(dataset.X_test, floor) for one in (part, whole))
+        of_part, of_all = (one.predict_proba(dataset.X_test, min_probability) for one in (part, whole))
         chosen = {HELD_OUT: (held_out, of_part), REFITTED: (held_out, of_all), OUT_OF_FOLD: (stacked, of_all)}
         for method in METHODS:
-            best = {id(tuned_on): tuned_by_each(method, *tuned_on, floor) for tuned_on in (held_out, stacked)}
+            best = {id(tuned_on): tuned_by_each(method, *tuned_on, min_probability) for tuned_on in (held_out, stacked)}
             for name, (tuned_on, spe) in chosen.items():
                 found = {
                     by: classification_metrics(dataset.Y_test, apply_thresholds(spe, thresholds))
@@ -99,13 +99,13 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 
 
 def tuned_by_each(
-    method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, floor: float
+    method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
 ) -> dict[str, tuple[float, np.ndarray]]:
     """Return the best score and thresholds for each selecting measure, as `tune` does, from one sweep over the grid."""
     choosing = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(choosing, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):
-        thresholds = np.maximum(point.thresholds, np.float32(floor))
+        thresholds = np.maximum(point.thresholds, np.float32(min_probability))
         scores = measure_scores(agreement_above(Y, spe, thresholds), choosing)
         for by in choosing:
             if scores[by] > best[by][0]:

@@ -17,7 +17,7 @@ from xmlc.data import load
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
-from xmlc.inference import METHODS, fit_size_weights, floor_bound, infer_blocks
+from xmlc.inference import METHODS, fit_size_weights, infer_blocks, truncation_bound
 from xmlc.kernels import elementwise, float64
 from xmlc.kernels.csr import top_k_of, unit_rows
 from xmlc.kernels.estimator import Hyperparameters
@@ -61,8 +61,8 @@ SEED = 7
 FEW = 30  # instances for costly methods
 ROWS, TEST_ROWS = 1500, 300  # instances of a real dataset
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
-TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_cut": None}
-PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_cut": 0.1}
+TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
+PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1}
 # (alpha, beta) of SWNN: the values of swnn2018, Table 6, and others that are not whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
 
@@ -152,14 +152,14 @@ def one_by_one(data: Data) -> Parts:
     ]
     model = _tree(tree="random").fit(data.X, data.Y)
     by_beam = _tree(tree="random", search="beam", beam=3).fit(data.X, data.Y)
-    small = _tree(tree="random", weight_cut=0.02).fit(data.X, data.Y)
+    small = _tree(tree="random", weight_threshold=0.02).fit(data.X, data.Y)
     models = {"exact": model, "beam": by_beam, "small": small}
     return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
 
 
 def without_small_weights(data: Data) -> Parts:
     """Train a tree without small weights, and predict."""
-    model = _tree(tree="random", weight_cut=0.02).fit(data.X, data.Y)
+    model = _tree(tree="random", weight_threshold=0.02).fit(data.X, data.Y)
     return {"learned": learned(model), **predictions(model, data)}
 
 
@@ -176,12 +176,12 @@ TREES: dict[str, Run] = {
     "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
     "PLT adagrad, random tree": estimator(PLT, **TREE, solver="adagrad", tree="random"),
     "IPLT (PLT adagrad, k-means tree)": estimator(
-        PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1, weight_cut=None
+        PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1, weight_threshold=None
     ),
     "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
     "PLT batch, squared hinge loss": estimator(
         PLT,
-        **TREE | {"weight_cut": 0.05},
+        **TREE | {"weight_threshold": 0.05},
         solver="batch",
         loss="squared_hinge",
         hinge_power=3,
@@ -319,7 +319,7 @@ def distributions(data: Data) -> Parts:
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
     return {
         "of_a_chain": [tuple(exact_labels_by_size(model(9))) for model in MODELS.values()],
-        "floor_bound": floor_bound(Y_hat, expected, 0.01, 0.001),
+        "truncation_bound": truncation_bound(Y_hat, expected, 0.01, 0.001),
     }
 
 

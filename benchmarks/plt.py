@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import sparse
 
-from benchmarks.commands import benchmark, peers_option, rounds_option, threads_option
+from benchmarks.commands import baselines_option, benchmark, rounds_option, threads_option
 from benchmarks.harness import (
     PER_INSTANCE,
     PERCENT,
@@ -34,7 +34,7 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
-from xmlc.core.passport import WARM_UP_ROWS, timed
+from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
@@ -65,22 +65,22 @@ CERTIFIED = "proved by the beam"  # share of instances with a provably exact res
     "plt",
     "Compare PLTs with napkinXC and omikuji.",
     data_option,
-    peers_option,
+    baselines_option,
     threads_option,
     rounds_option(),
 )
-def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
-    """Measure training and prediction with three searches, on one and several threads, and the baselines."""
+def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
+    """Measure training and prediction with three searches, on one and several threads, and the others."""
     dataset = Data.read(data)
     settings = solver_settings(dataset.name)
     about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
-    report = Report("plt", dataset.name, about, contenders(settings, peers))
-    models, baselines = warmed_up_models(settings, threads, dataset), make_baselines() if peers else {}
-    _measure_training(report, models, baselines, dataset, rounds)
-    rankings = _measure_prediction(report, models, baselines, dataset, rounds)
+    report = Report("plt", dataset.name, about, contenders(settings, baselines))
+    models, others = warmed_up_models(settings, threads, dataset), make_baselines() if baselines else {}
+    _measure_training(report, models, others, dataset, rounds)
+    rankings = _measure_prediction(report, models, others, dataset, rounds)
     for solver in settings:
         add_threads(report, solver, threads, models, rankings, dataset)
-    for solver, names in BASELINES_OF.items() if peers else ():
+    for solver, names in BASELINES_OF.items() if baselines else ():
         compare_solver(report, solver, names)
     for solver, (name, search) in product(settings, SEARCHES.items()):
         searching = with_hyperparameters(models[solver, 1], search=search)
@@ -91,19 +91,19 @@ def bench_plt(data: Path, peers: bool, threads: int, rounds: int) -> Report:
     return report
 
 
-def _measure_training(report: Report, models: Models, baselines: Baselines, data: Data, rounds: int) -> None:
+def _measure_training(report: Report, models: Models, others: Baselines, data: Data, rounds: int) -> None:
     """Train all models, and rank with the search in each model's hyperparameters."""
     tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
-    report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in baselines.items()], rounds)
+    report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in others.items()], rounds)
     everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
-    for (name, n), model in (everyone | {(name, 1): model for name, model in baselines.items()}).items():
+    for (name, n), model in (everyone | {(name, 1): model for name, model in others.items()}).items():
         report.add_precision(
             name, TRAINING, [precisions(data.Y_test, model.predict_top_k(data.X_test, TOP)[0])], threads=n
         )
 
 
 def _measure_prediction(
-    report: Report, models: Models, baselines: Baselines, data: Data, rounds: int
+    report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
     """Rank the test set with all models and return the rankings. xmlc's models rank with each search."""
     X = data.X_test
@@ -112,13 +112,13 @@ def _measure_prediction(
         for ((solver, n), model), (name, search) in product(models.items(), SEARCHES.items())
     ]
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
-        for name, model in baselines.items():
+        for name, model in others.items():
             tasks.append(ranking_task(name, model, X))
             if name == OMIKUJI:  # its weights become dense when it is loaded
                 model.save(Path(folder) / "model")
                 tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
         rankings = report.measure(tasks, rounds, AT_LEAST)
-    for name in baselines | {OMIKUJI_DENSE: None} if baselines else ():
+    for name in others | {OMIKUJI_DENSE: None} if others else ():
         report.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
     return rankings
 
@@ -134,11 +134,11 @@ def add_threads(
         report.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
 
 
-def compare_solver(report: Report, solver: str, baselines: tuple[str, ...]) -> None:
-    """Add comparisons of a solver with its baselines, on one thread."""
-    for name in baselines:
+def compare_solver(report: Report, solver: str, others: tuple[str, ...]) -> None:
+    """Add comparisons of a solver with its others, on one thread."""
+    for name in others:
         report.compare(name_of(solver), name, TRAINING)
-    for search, name in product(SEARCHES, baselines + (OMIKUJI_DENSE,) * (OMIKUJI in baselines)):
+    for search, name in product(SEARCHES, others + (OMIKUJI_DENSE,) * (OMIKUJI in others)):
         report.compare(name_of(solver, search), name, PREDICTION)
 
 
@@ -178,17 +178,17 @@ def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
     """Return the estimator and hyperparameters of each baseline."""
     return {
-        NAPKINXC_ADAGRAD: ("benchmarks/peers/napkinxc_trees.py:NapkinXCPLT", adagrad_settings()[1]),
+        NAPKINXC_ADAGRAD: ("benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT", adagrad_settings()[1]),
         OMIKUJI: paper_setting("plt2016", "omikuji-parabel"),
         NAPKINXC_LIBLINEAR: paper_setting("plt2016", "napkinxc-plt-liblinear"),
     }
 
 
-def contenders(settings: dict[str, Hyperparameters], peers: bool) -> list[Contender]:
+def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Contender]:
     """Return all contenders."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
-    baselines = baseline_settings() if peers else {}
-    return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in baselines.items()]
+    others = baseline_settings() if baselines else {}
+    return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in others.items()]
 
 
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
@@ -205,7 +205,7 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
 
 
 def make_baselines() -> Baselines:
-    """Return the baselines, each on one thread."""
+    """Return the others, each on one thread."""
     return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
 
 

@@ -18,7 +18,7 @@ from xmlc.cli._options import FILE
 from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.data.formats import load
 
-OURS, PEER, READING = "xmlc", "scikit-learn", "reading"
+OURS, BASELINE, READING = "xmlc", "scikit-learn", "reading"
 
 
 @benchmark(
@@ -31,25 +31,30 @@ def bench_read(file: Path, rounds: int) -> Report:
     """Measure the speed of both readers on one file."""
     megabytes = file.stat().st_size / 1e6
     about = f"{megabytes:.1f} MB of text, page cache, minimum of {rounds} interleaved rounds"
-    report = Report("read", file.name, about, [Contender(OURS, "this package"), Contender(PEER, "load_svmlight_file")])
-    both = zip(load(file, "repository"), in_our_form(*read_by_peer(file)), strict=True)
+    report = Report(
+        "read", file.name, about, [Contender(OURS, "this package"), Contender(BASELINE, "load_svmlight_file")]
+    )
+    both = zip(load(file, "repository"), in_our_form(*read_by_baseline(file)), strict=True)
     parts = ("shape", "indptr", "indices", "data")
     if not all(np.array_equal(getattr(ours, part), getattr(theirs, part)) for ours, theirs in both for part in parts):
         raise XmlcError(f"{file}: found different arrays from the two readers. Report this together with the file")
-    tasks = [Task(OURS, READING, lambda: load(file, "repository")), Task(PEER, READING, lambda: read_by_peer(file))]
+    tasks = [
+        Task(OURS, READING, lambda: load(file, "repository")),
+        Task(BASELINE, READING, lambda: read_by_baseline(file)),
+    ]
     report.measure(tasks, rounds)
-    for reader in (OURS, PEER):
+    for reader in (OURS, BASELINE):
         report.add(reader, READING, "speed", "MB/s", megabytes / report.value(reader, READING, TIME))
-    report.compare(OURS, PEER, READING)
+    report.compare(OURS, BASELINE, READING)
     return report
 
 
-def read_by_peer(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
+def read_by_baseline(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
     """Return the instances, labels and number of labels that scikit-learn reads."""
     try:
         from sklearn.datasets import load_svmlight_file
     except ImportError as error:
-        raise needs_extra("scikit-learn is not installed", "peers") from error
+        raise needs_extra("scikit-learn is not installed", "baselines") from error
     with open(path, "rb") as file:
         _, d, m = map(int, file.readline().split())  # scikit-learn's reader does not accept the header
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)

@@ -17,7 +17,7 @@ DECIMALS = {  # formats by the first word of a unit
 
 def to_text(report: Report) -> str:
     """Return a report as text: data and machine, contenders, a table for each task, and remarks."""
-    made = report.passport
+    made = report.environment
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]
     if report.contenders:

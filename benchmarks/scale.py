@@ -17,9 +17,9 @@ from pathlib import Path
 import click
 
 from benchmarks.commands import group
+from xmlc.core.environment import cpu_seconds, own_peak_bytes
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, folder_bytes
-from xmlc.core.passport import cpu_seconds, own_peak_bytes
 from xmlc.core.sources import commit
 from xmlc.core.threads import set_process_threads
 from xmlc.data.matrices import load_csr, save_csr
@@ -86,7 +86,7 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak of memory to its current use
     before, started = own_peak_bytes(), cpu_seconds()
-    model.fit_to(folder / "model", X, Y)
+    model.fit_to_disk(folder / "model", X, Y)
     seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
     model = type(model).load(folder / "model").set_params(n_jobs=threads)
     started = cpu_seconds()
@@ -111,9 +111,9 @@ def held_out_errors() -> list[str]:
             found = [f"{estimator:16} {title:12} {len(pairs):3} rows"]
             for target in cost_model.USUAL:
                 ratios = [
-                    cost_model.predicted(law, [float(row[name]) for name in cost_model.COLUMNS]) / float(row[target])
+                    cost_model.predicted(fitted, [float(row[name]) for name in cost_model.COLUMNS]) / float(row[target])
                     for row, known in pairs
-                    if row[target] and (law := cost_model.fit(known, target, estimator in cost_model.FORESTS))
+                    if row[target] and (fitted := cost_model.fit(known, target, estimator in cost_model.FORESTS))
                 ]
                 found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
             lines.append("  ".join(found))

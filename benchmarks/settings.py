@@ -67,7 +67,7 @@ def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
     """Return the hyperparameters of xmlc's solver "adagrad" and of napkinXC, which has other names for some."""
     theirs = paper_setting(ADAGRAD_PAPER, ADAGRAD_MODEL).hyperparameters
     shared = {name: theirs[name] for name in ("arity", "epochs")}
-    return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_cut": None, **shared}, theirs
+    return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_threshold": None, **shared}, theirs
 
 
 def batch_setting(dataset: str) -> Hyperparameters:

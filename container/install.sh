@@ -1,7 +1,7 @@
 #!/bin/sh
 # What both images are made by, on Debian trixie as root: the system's packages, Python's at the versions of
 # constraints.txt, and the compiled kernels. The project's files lie in /opt/xmlc.
-#   EXTRAS   extras of pyproject.toml beside `workflow`, such as storage,peers
+#   EXTRAS   extras of pyproject.toml beside `workflow`, such as storage,baselines
 #   KERNELS  suites whose kernels are compiled into the image, or all; what is missing a job compiles for itself
 #   HOME     of every user of the image
 set -eu

@@ -12,7 +12,7 @@ FILE = HERE.parent / "results/benchmarks/expected-f.csv"
 FIGURE = HERE / "label_sets.svg"
 MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
 # Colours of Okabe and Ito.
-PORTIONS = {"80 %": "#D55E00", "100 %": "#0072B2"}
+SPLITS = {"80 %": "#D55E00", "100 %": "#0072B2"}
 METHOD, MEASURE = "ExpectedF(zero_division=0) with prior", "macro_f_present"
 OTHERS = {"fta, 80 %", "sto, 80 %", "ofo, 80 %"}
 LEFT, WIDTH, ROW, TOP = 215, 420, 20, 44  # pixels
@@ -22,17 +22,17 @@ Gain = tuple[float, float, float]  # points, and the ends of the interval
 
 
 def read() -> dict[str, dict[str, dict[str, Gain]]]:
-    """Return gains over the best of the others by dataset, model and the model's portion of the training set."""
+    """Return gains over the best of the others by dataset, model and the model's split of the training set."""
     found: dict[str, dict[str, dict[str, Gain]]] = {}
     with open(FILE, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             ours, _, other = row["contender"].partition(" / ")
             if row["task"] == METHOD and row["measure"] == MEASURE and other in OTHERS:
-                model, _, portion = ours.partition(", ")
+                model, _, split = ours.partition(", ")
                 ends = INTERVAL.findall(row["note"]) or [(row["value"], row["value"])]  # of one seed
                 gain = float(row["value"]), float(ends[0][0]), float(ends[0][1])
                 of = found.setdefault(row["dataset"], {}).setdefault(MODELS[model], {})
-                of[portion] = min(gain, of.get(portion, gain))
+                of[split] = min(gain, of.get(split, gain))
     return found
 
 
@@ -48,10 +48,10 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
 
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {height + 32}"'
     yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
-    for place, (portion, colour) in enumerate(PORTIONS.items()):
+    for place, (split, colour) in enumerate(SPLITS.items()):
         x = LEFT + place * 190
         yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4"/>'
-        yield f'<text x="{x + 14}" y="20">model of {portion} of the instances</text></g>'
+        yield f'<text x="{x + 14}" y="20">model of {split} of the instances</text></g>'
     for tick in range(low, high + 1, 2):
         stroke = "#ddd" if tick else "#666"
         yield f'<path d="M{at(tick):.0f} {TOP - 10}V{height - 10}" stroke="{stroke}"/>'
@@ -62,8 +62,8 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
             yield f'<path d="M8 {y - 10}H{LEFT + WIDTH}" stroke="#ddd"/>'
             yield f'<text x="8" y="{y + 4}" font-weight="bold">{name}</text>'
         yield f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{model}</text>'
-        for portion, (gain, lower, upper) in gains[name][model].items():
-            colour, shift = PORTIONS.get(portion, "#000000"), -3 if portion == "80 %" else 3
+        for split, (gain, lower, upper) in gains[name][model].items():
+            colour, shift = SPLITS.get(split, "#000000"), -3 if split == "80 %" else 3
             yield f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" stroke-width="2"/>'
             yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{colour}"/>'
     yield f'<text x="{LEFT + WIDTH / 2}" y="{height + 22}" text-anchor="middle">'

@@ -15,7 +15,7 @@ from xmlc.suite.steps.compile import parts_of
 
 DEMO = ROOT / "config/demo.yaml"
 # A foreign program has no kernels to compile, and it need not be installed.
-PROGRAM = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
+PROGRAM = "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel"
 THEIRS = model_of("theirs", PROGRAM, {})
 
 

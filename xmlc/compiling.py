@@ -21,8 +21,8 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xmlc.core.environment import cpu_name, timed
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.passport import cpu_name, timed
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 N_TRAIN, N_FEATURES, N_LABELS = 60, 40, 24
-FLOOR = 0.01
+MIN_PROBABILITY = 0.01
 
 
 class Part(NamedTuple):
@@ -181,7 +181,7 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     model.predict_top_k(X, 5)
     model.predict_top_k(X.astype(np.float64), 5)
     model.warm_up()
-    model.predict_proba(X, FLOOR)
+    model.predict_proba(X, MIN_PROBABILITY)
     model.predict_proba(X, np.full(N_LABELS, 0.5, dtype=np.float32))
 
 
@@ -196,13 +196,13 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
     _, Y, P = few()
     for method in filter(METHODS.__contains__, methods):
-        _score(Y, apply_thresholds(P, tune(method, P, Y, priors(Y), floor=FLOOR).thresholds))
+        _score(Y, apply_thresholds(P, tune(method, P, Y, priors(Y), min_probability=MIN_PROBABILITY).thresholds))
     precision_and_ndcg(Y, top_k_of(IsotonicCalibration().fit(P, Y).transform(P), 5)[0])
 
 
 def compile_inference(methods: Sequence[str]) -> None:
     """Compile the kernels that infer label sets and score them. Methods of extensions are skipped."""
-    from xmlc.inference.distributions import floor_bound, labels_below_floor
+    from xmlc.inference.distributions import missed_below, truncation_bound
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights
 
@@ -212,7 +212,7 @@ def compile_inference(methods: Sequence[str]) -> None:
         inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
         if inferred:
             _score(Y, inferred[0])
-            floor_bound(*inferred, labels_below_floor(P, Y), kappa=0.0)
+            truncation_bound(*inferred, missed_below(P, Y), kappa=0.0)
 
 
 def _score(Y: sparse.csr_array, Y_hat: sparse.csr_array) -> None:

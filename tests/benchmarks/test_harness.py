@@ -32,7 +32,7 @@ def test_a_ranking_is_scored_at_1_3_and_5():
 
 def test_tasks_take_turns_and_the_minimum_counts(report, monkeypatch):
     calls, clock = [], iter([3.0, 5.0, 2.0, 6.0])
-    monkeypatch.setattr("xmlc.core.passport.timed", lambda task: (task(), next(clock)))
+    monkeypatch.setattr("xmlc.core.environment.timed", lambda task: (task(), next(clock)))
     tasks = [
         Task("ours", "training", lambda: calls.append("ours")),
         Task("ours", "prediction", lambda: calls.append("two") or "ranking", "ms per instance", work=10, threads=2),
@@ -85,7 +85,7 @@ def test_csv_has_a_line_for_each_row_and_the_columns_of_the_stored_measurements(
         first, second = csv.DictReader(file)
     assert (first["contender"], first["value"], first["rounds"], first["threads"]) == ("ours", "1.5", "2.0 1.5", "2")
     assert (second["value"], second["rounds"], second["note"]) == ("", "", "too small")
-    assert (second["machine"], second["date"]) == (report.passport["cpu"], report.passport["time"])
+    assert (second["machine"], second["date"]) == (report.environment["cpu"], report.environment["time"])
     for path in (ROOT / "results/benchmarks").glob("*.csv"):
         with open(path, newline="") as file:
             assert next(csv.reader(file)) == [*first], path

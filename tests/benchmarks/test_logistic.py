@@ -8,7 +8,7 @@ from benchmarks.logistic import largest_difference
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
 from xmlc.suite.steps.prepared import Prepared
 
-PEER, TRAINING = bench.PEER, bench.TRAINING
+BASELINE, TRAINING = bench.BASELINE, bench.TRAINING
 
 
 @pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])

@@ -10,11 +10,11 @@ from xmlc.metrics import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.suite.steps.prepared import Prepared
 
-NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCOPLT"
+NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCOPLT"
 
 
 @pytest.mark.slow
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 def test_trainings_are_timed_and_ranked(tmp_path):
     prepared = prepare_tiny(tmp_path)
     chosen = ("--variant", "OPLT-R", "--variant", "IPLT", "--seeds", 2, "--epochs", 2)

@@ -54,7 +54,7 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
 
 
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 def test_the_baselines_themselves(prepared):
     data = Data.read(prepared)
     for name, model in bench.make_baselines().items():

@@ -11,8 +11,8 @@ TEXT = "3 4 5\n1,2 0:1 3:0.1\n 1:2.5e-3\n4 2:7\n"
 
 def test_different_arrays_are_noticed(tmp_path, monkeypatch):
     (tmp_path / "train.txt").write_text(TEXT)
-    X, labels, m = bench.read_by_peer(tmp_path / "train.txt")
+    X, labels, m = bench.read_by_baseline(tmp_path / "train.txt")
     X.data[0] = 2
-    monkeypatch.setattr(bench, "read_by_peer", lambda file: (X, labels, m))
+    monkeypatch.setattr(bench, "read_by_baseline", lambda file: (X, labels, m))
     with raises_with(XmlcError, "train.txt"):
         run_benchmark(tmp_path, "read", tmp_path / "train.txt")

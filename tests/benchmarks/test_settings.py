@@ -26,5 +26,5 @@ def test_other_values_stand_over_the_papers():
 
 
 def test_the_preset_for_rankings_is_what_the_suite_compares():
-    ours = suite("beside").all_models["plt-ranking-default"]
+    ours = suite("comparison").all_models["plt-ranking-default"]
     assert PLT(**ours.hyperparameters).get_params() == PLT.for_ranking().get_params()

@@ -19,7 +19,7 @@ COLUMNS = {
     "row, ms": ("prediction of the best 5", "CPU time"),
     "MB": ("training", "model"),
 }
-# The page has other models on all sets, as config/papers/beside.yaml names them.
+# The page has other models on all sets, as config/papers/comparison.yaml names them.
 MODELS = {
     "SWNN": "swnn",
     "OPLT": "oplt",
@@ -82,7 +82,7 @@ def test_the_page_has_those_on_all_sets():
     lines = [f"| set, labels | | {' | '.join(ALL_COLUMNS)} |", f"| --- | ---{' | ---:' * len(ALL_COLUMNS)} |"]
     for name, labels in ALL_SETS.items():
         contenders = [f"{model}-default" for model in MODELS.values()]
-        models = zip(MODELS, *measured("beside.csv", name, ALL_COLUMNS, contenders))
+        models = zip(MODELS, *measured("comparison.csv", name, ALL_COLUMNS, contenders))
         lines += [f"| {name}, {labels} | {' | '.join(row)} |" for row in models]
     expected = "\n".join(lines)
     assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"

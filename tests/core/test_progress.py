@@ -43,7 +43,7 @@ def test_a_call_switches_progress(capsys, monkeypatch, shown):
 
 @pytest.mark.parametrize("told", [True, False])
 def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, monkeypatch, told):
-    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(progress, "_reported", set())
     monkeypatch.setenv("XMLC_PROGRESS", str(int(told)))
     with Progress(2, "adding", shown=False):
         assert numba.njit(lambda x: x + 1)(1) == 2
@@ -58,7 +58,7 @@ def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, mon
 )
 def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, folder, said):
     (tmp_path / "here").mkdir()
-    monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(progress, "_reported", set())
     monkeypatch.setenv("XMLC_PROGRESS", "1")
     monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / folder)
     with Progress(2, "adding", shown=False):

@@ -27,7 +27,7 @@ STEPS = {
     "train-80": ("train", *TRAIN, "--part", "fit", "--out", HELD_OUT_MODEL, "--record", f"{HELD_OUT}/train.json"),
     "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKING),
     "sweep": ("sweep", "--data", DATA, "--training", RECORD, "--hyperparameter", "C", "--value", "1.0", "--out", SWEEP),
-    "estimate": ("estimate", *ABOUT, "--floor", "0.001", "--out", SPE),
+    "estimate": ("estimate", *ABOUT, "--min-probability", "0.001", "--out", SPE),
     "thresholds": ("thresholds", "sto", *ABOUT, "--estimates", SPE, "--out", f"{HELD_OUT}/evaluation"),
     "table2": ("table", "table2", "--paper", "plt2016", EVALUATION, "--out", "results/tables/plt2016/table2"),
     "table1": ("table", "table1", "--paper", "plt2016", RANKING, "--out", "results/tables/plt2016/table1"),

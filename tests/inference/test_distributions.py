@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_cases import (
     all_sets,
-    independent_law,
+    independent_pmf,
     random_joint,
     random_samples,
     values_of_all,
@@ -16,14 +16,14 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import (
-    floor_bound,
     gfm,
-    labels_below_floor,
     marginals_of,
     meuf,
+    missed_below,
+    truncation_bound,
 )
 from xmlc.inference._positives import add_label, convolve, count_distribution, count_limit, with_odds, without_label
-from xmlc.inference.distributions import LabelsBySize, floor_loss
+from xmlc.inference.distributions import LabelsBySize, truncation_loss
 
 FEW = settings(deadline=None, max_examples=30)
 
@@ -42,12 +42,12 @@ def test_marginals_are_means_of_samples(seed, m, n_samples):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 150))
 def test_count_distribution_equals_repeated_convolution(seed, n):
     p = np.random.default_rng(seed).random(n) ** 2
-    law = np.ones(1)
+    pmf = np.ones(1)
     for q in p:
-        law = np.convolve(law, [1 - q, q])
+        pmf = np.convolve(pmf, [1 - q, q])
     limit = count_limit(p.sum(), n)
-    np.testing.assert_allclose(count_distribution(p, limit), law[: limit + 1], rtol=1e-12, atol=0)
-    assert law[limit:].sum() < 4.3e-18 or limit == n
+    np.testing.assert_allclose(count_distribution(p, limit), pmf[: limit + 1], rtol=1e-12, atol=0)
+    assert pmf[limit:].sum() < 4.3e-18 or limit == n
 
 
 @pytest.mark.parametrize("p_out", [0.0, 1e-9, 0.3, 0.5, 0.5000001, 0.7, 1 - 1e-9, 1.0])
@@ -56,43 +56,43 @@ def test_removal_of_a_label_is_numerically_stable(p_out, mean):
     """A naive division loses all digits with 300 labels around some of these marginals."""
     others = np.clip(np.random.default_rng(1).normal(mean, 0.01, 300), 0, 1)
     all_labels = np.append(others, p_out)
-    law = count_distribution(all_labels, count_limit(all_labels.sum(), all_labels.size))
-    rest = np.empty(law.size - 1)
-    without_label(law, p_out, rest)
+    pmf = count_distribution(all_labels, count_limit(all_labels.sum(), all_labels.size))
+    rest = np.empty(pmf.size - 1)
+    without_label(pmf, p_out, rest)
     np.testing.assert_allclose(rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15)
     assert (rest >= 0).all()
 
 
 def test_count_distributions_are_convolved_and_odds_scaled():
-    p, law, sum_of_two = np.array([0.2, 1e-300, 0.7, 1.0]), np.eye(1, 4)[0], np.empty(4)
+    p, pmf, sum_of_two = np.array([0.2, 1e-300, 0.7, 1.0]), np.eye(1, 4)[0], np.empty(4)
     positive, negative = with_odds(p, 900)
     np.testing.assert_allclose(positive, [1, 1e-300 * 2.0**900 / (1 + 1e-300 * 2.0**900), 1, 1], rtol=1e-15)
     np.testing.assert_allclose(negative, [4 / 2.0**900, 1 - positive[1], 3 / 7 / 2.0**900, 0], rtol=1e-15)
     for q in p[:3]:
-        add_label(law, q, 1 - q)
-    np.testing.assert_allclose(law, count_distribution(p[:3], 3), rtol=1e-15)
-    convolve(law, count_distribution(p[:2], 3), sum_of_two)
-    np.testing.assert_allclose(sum_of_two, np.convolve(law, count_distribution(p[:2], 3))[:4], rtol=1e-15)
+        add_label(pmf, q, 1 - q)
+    np.testing.assert_allclose(pmf, count_distribution(p[:3], 3), rtol=1e-15)
+    convolve(pmf, count_distribution(p[:2], 3), sum_of_two)
+    np.testing.assert_allclose(sum_of_two, np.convolve(pmf, count_distribution(p[:2], 3))[:4], rtol=1e-15)
 
 
 # The loss due to the minimum probability of an SPE: its bound, compared with the exact loss, and its mean.
 
 
-def loss_and_bound(law, m, retained, independent):
+def loss_and_bound(pmf, m, retained, independent):
     """Infer from the distribution of the labels in the mask ``retained`` and score with the full distribution."""
     sets = all_sets(m)
-    marginals = law @ sets
+    marginals = pmf @ sets
     delta, kappa = marginals[~retained].sum(), marginals[~retained].max(initial=0)
-    P, p_empty = np.zeros((1, m, m)), law[~(sets & retained).any(axis=1)].sum()
-    for y, probability in zip(sets & retained, law):
+    P, p_empty = np.zeros((1, m, m)), pmf[~(sets & retained).any(axis=1)].sum()
+    for y, probability in zip(sets & retained, pmf):
         P[0, y, y.sum() - 1] += probability
     if independent:
         Y_hat, expected_f = meuf((marginals * retained)[None])
     else:
         Y_hat, expected_f = gfm(LabelsBySize(P, np.array([p_empty]), np.arange(1, m + 1)))
-    values = values_of_all(law, m)
+    values = values_of_all(pmf, m)
     chosen = np.flatnonzero((sets == Y_hat.toarray()[0]).all(axis=1))[0]
-    bound = floor_bound(Y_hat, expected_f, delta, kappa, independent)[0]
+    bound = truncation_bound(Y_hat, expected_f, delta, kappa, independent)[0]
     return values.max() - values[chosen], bound
 
 
@@ -102,10 +102,10 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
     for _ in range(400):
         m = int(rng.integers(2, 7))
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
-        law = independent_law(p) if independent else random_joint(rng, m)
-        marginals = law @ all_sets(m)
+        pmf = independent_pmf(p) if independent else random_joint(rng, m)
+        marginals = pmf @ all_sets(m)
         retained = marginals > rng.choice([np.median(marginals), 0.1, 0.3])
-        loss, bound = loss_and_bound(law, m, retained, independent)
+        loss, bound = loss_and_bound(pmf, m, retained, independent)
         assert -1e-12 <= loss <= bound + 1e-12
         shares.append(loss / bound if bound > 0 else 0)
     assert max(shares) > 0.15
@@ -114,25 +114,25 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
 def test_floor_bound_equals_calculation_by_hand():
     Y_hat = sparse.csr_array(np.array([[True, True, False], [False, False, False]]))
     values = np.array([0.5, 0.8])
-    np.testing.assert_allclose(floor_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2])
-    np.testing.assert_allclose(floor_bound(Y_hat, values, [0.2, 3.0], 0.01), [0.02 + 0.025, 0.02 + 0.8])
-    np.testing.assert_allclose(floor_bound(Y_hat, values, [0.2, 3.0], 0.01, False), [0.02 + 0.05, 0.02 + 0.8])
-    assert floor_bound(Y_hat, values, 0.0).tolist() == [0, 0]
+    np.testing.assert_allclose(truncation_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2])
+    np.testing.assert_allclose(truncation_bound(Y_hat, values, [0.2, 3.0], 0.01), [0.02 + 0.025, 0.02 + 0.8])
+    np.testing.assert_allclose(truncation_bound(Y_hat, values, [0.2, 3.0], 0.01, False), [0.02 + 0.05, 0.02 + 0.8])
+    assert truncation_bound(Y_hat, values, 0.0).tolist() == [0, 0]
 
 
 def test_labels_below_minimum_probability_are_counted():
     spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
-    assert labels_below_floor(spe, Y).tolist() == [1, 2]
+    assert missed_below(spe, Y).tolist() == [1, 2]
 
 
 def test_floor_bound_refuses_invalid_input():
     Y_hat, values = sparse.csr_array((2, 3), dtype=bool), np.ones(2)
     for wrong in (-0.1, np.nan, [0.1, 0.2, 0.3]):
         with raises_with(XmlcError, "expected_f"):
-            floor_bound(Y_hat, values, wrong)
+            truncation_bound(Y_hat, values, wrong)
     with raises_with(XmlcError, "kappa=2"):
-        floor_bound(Y_hat, values, 0.1, kappa=2)
+        truncation_bound(Y_hat, values, 0.1, kappa=2)
 
 
 def test_mean_loss_equals_calculation_by_hand():
@@ -141,5 +141,5 @@ def test_mean_loss_equals_calculation_by_hand():
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
     Y_hat = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
     linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # an empty set loses E[F] min(missed, 1)
-    assert floor_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(0.6 + linear)
-    assert floor_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(1.5 + linear)
+    assert truncation_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(0.6 + linear)
+    assert truncation_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(1.5 + linear)

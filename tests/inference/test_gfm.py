@@ -9,8 +9,8 @@ from inference_cases import (
     all_sets,
     by_size,
     counted_by_size,
-    empirical_laws,
-    independent_law,
+    empirical_pmfs,
+    independent_pmf,
     random_joint,
     random_marginals,
     random_samples,
@@ -31,10 +31,10 @@ FEW = settings(deadline=None, max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def assert_is_best(result, laws):
+def assert_is_best(result, pmfs):
     """Check that values are maximal, and that sets are the smallest with this value, then with the lowest ids."""
-    for predicted, value, law in zip(result[0].toarray(), result[1], laws):
-        values = values_of_all(law, predicted.size)
+    for predicted, value, pmf in zip(result[0].toarray(), result[1], pmfs):
+        values = values_of_all(pmf, predicted.size)
         assert value == pytest.approx(values.max(), abs=1e-12)
         best = [np.flatnonzero(h).tolist() for h in all_sets(predicted.size)[values > values.max() - 1e-13]]
         assert np.flatnonzero(predicted).tolist() == min(best, key=lambda labels: (len(labels), labels))
@@ -44,25 +44,25 @@ def assert_is_best(result, laws):
 @given(seed=SEEDS, m=st.integers(1, 8))
 def test_gfm_finds_best_set_for_any_joint_distribution(seed, m):
     rng = np.random.default_rng(seed)
-    laws = [random_joint(rng, m) for _ in range(3)]
-    given_by_size = by_size(laws, m)
-    assert_is_best(gfm(given_by_size), laws)
-    assert_is_best(gfm(given_by_size.P[0], given_by_size.p_empty[0]), laws[:1])
+    pmfs = [random_joint(rng, m) for _ in range(3)]
+    given_by_size = by_size(pmfs, m)
+    assert_is_best(gfm(given_by_size), pmfs)
+    assert_is_best(gfm(given_by_size.P[0], given_by_size.p_empty[0]), pmfs[:1])
 
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 8))
 def test_gfm_finds_best_set_for_samples(seed, m):
     samples = random_samples(np.random.default_rng(seed), 3, m, n_samples=20)
-    assert_is_best(gfm(samples), empirical_laws(samples, m))
+    assert_is_best(gfm(samples), empirical_pmfs(samples, m))
 
 
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 9))
 def test_gfm_finds_best_set_for_marginals_of_independent_labels(seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
-    assert_is_best(gfm(p), [independent_law(row) for row in p])
-    assert_is_best(gfm_t(p), [independent_law(row) for row in p])
+    assert_is_best(gfm(p), [independent_pmf(row) for row in p])
+    assert_is_best(gfm_t(p), [independent_pmf(row) for row in p])
 
 
 @FEW
@@ -71,9 +71,9 @@ def test_gfm_t_finds_best_threshold(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=20)
     marginals = marginals_of(samples).toarray()
     Y_hat, expected_f = gfm_t(samples)
-    for i, law in enumerate(empirical_laws(samples, m)):
+    for i, pmf in enumerate(empirical_pmfs(samples, m)):
         order = np.argsort(-marginals[i].round(9), kind="stable")
-        values = [value_of(np.isin(np.arange(m), order[:k]), law) for k in range(m + 1)]
+        values = [value_of(np.isin(np.arange(m), order[:k]), pmf) for k in range(m + 1)]
         assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
         first_best = int(np.argmax(np.array(values) > max(values) - 1e-13))
         np.testing.assert_array_equal(np.flatnonzero(Y_hat.toarray()[i]), np.sort(order[:first_best]))
@@ -85,14 +85,14 @@ def test_gfm_t_with_few_thresholds_finds_best_of_them(seed, m, t):
     rng = np.random.default_rng(seed)
     samples, p = random_samples(rng, 2, m, n_samples=20), random_marginals(rng, 2, m)
     cases = (
-        (samples, marginals_of(samples).toarray(), empirical_laws(samples, m)),
-        (p, p, [independent_law(row) for row in p]),
+        (samples, marginals_of(samples).toarray(), empirical_pmfs(samples, m)),
+        (p, p, [independent_pmf(row) for row in p]),
     )
-    for distribution, marginals, laws in cases:
+    for distribution, marginals, pmfs in cases:
         Y_hat, expected_f = gfm_t(distribution, n_thresholds=t)
-        for i, law in enumerate(laws):
+        for i, pmf in enumerate(pmfs):
             sets = [np.zeros(m, dtype=bool), *(marginals[i] >= j / (2 * t) - 1e-9 for j in range(1, t + 1))]
-            values = [value_of(one, law) for one in sorted(sets, key=np.sum)]
+            values = [value_of(one, pmf) for one in sorted(sets, key=np.sum)]
             assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
             smallest = sorted(sets, key=np.sum)[int(np.argmax(np.array(values) > max(values) - 1e-13))]
             np.testing.assert_array_equal(Y_hat.toarray()[i], smallest)

@@ -8,7 +8,7 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import counted_by_size, independent_law, random_marginals, random_samples, value_of
+from inference_cases import counted_by_size, independent_pmf, random_marginals, random_samples, value_of
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -76,7 +76,7 @@ def test_hamming_rule_selects_marginals_of_at_least_one_half(seed, m):
     Y_hat, values = hamming(p)
     np.testing.assert_array_equal(Y_hat.toarray(), p >= 0.5)
     for predicted, value, row in zip(Y_hat.toarray(), values, p):
-        assert value == pytest.approx(value_of(predicted, independent_law(row)), abs=1e-12)
+        assert value == pytest.approx(value_of(predicted, independent_pmf(row)), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", METHODS)

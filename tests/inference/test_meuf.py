@@ -5,7 +5,7 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import independent_law, random_marginals, value_of, values_of_all
+from inference_cases import independent_pmf, random_marginals, value_of, values_of_all
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
@@ -24,9 +24,9 @@ def test_meuf_finds_best_set_of_independent_labels(infer, seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     Y_hat, expected_f = infer(p)
     for predicted, value, row in zip(Y_hat.toarray(), expected_f, p):
-        law = independent_law(row)
-        assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-12)
-        assert value_of(predicted, law) == pytest.approx(value, abs=1e-12)
+        pmf = independent_pmf(row)
+        assert value == pytest.approx(values_of_all(pmf, m).max(), abs=1e-12)
+        assert value_of(predicted, pmf) == pytest.approx(value, abs=1e-12)
 
 
 def wide_marginals():
@@ -65,7 +65,7 @@ def test_approximation_is_close_and_never_above_exact_value():
 def test_kernels_equal_sum_over_all_sets(seed, m, data):
     p = np.sort(random_marginals(np.random.default_rng(seed), 1, m)[0])[::-1].copy()
     k = data.draw(st.integers(1, m))
-    value = value_of(np.arange(m) < k, independent_law(p))
+    value = value_of(np.arange(m) < k, independent_pmf(p))
     assert expected_of_first(p[:k], p[k:])[k] == pytest.approx(value, abs=1e-13)
     for n_cells in (m - k + 2, m + 2):
         assert expected_by_cells(p, k, n_cells) == pytest.approx(value, abs=1e-13)

@@ -8,7 +8,7 @@ from inference_cases import (
     exact_best,
     exact_by_size,
     exact_value_of,
-    independent_law,
+    independent_pmf,
     random_marginals,
     value_of,
     values_of_all,
@@ -23,8 +23,8 @@ from xmlc.inference.sizes import shares_of_sizes
 
 def weighted(p, weights):
     """Return the distribution over all sets by definition, or of independent labels if its mass is 0."""
-    law = independent_law(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
-    return law / law.sum() if law.sum() > 0 else independent_law(p)
+    pmf = independent_pmf(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
+    return pmf / pmf.sum() if pmf.sum() > 0 else independent_pmf(p)
 
 
 @settings(max_examples=30, deadline=None)
@@ -36,9 +36,9 @@ def test_gfm_sizes_finds_best_set(seed, m):
     weights[rng.random(weights.size) < 0.3] = 0
     Y_hat, expected = gfm_sizes(p, weights)
     for row, predicted, value in zip(p, Y_hat.toarray(), expected, strict=True):
-        law = weighted(row, weights)
-        assert value == pytest.approx(values_of_all(law, m).max(), abs=1e-10)
-        assert value_of(predicted, law) == pytest.approx(value, abs=1e-10)
+        pmf = weighted(row, weights)
+        assert value == pytest.approx(values_of_all(pmf, m).max(), abs=1e-10)
+        assert value_of(predicted, pmf) == pytest.approx(value, abs=1e-10)
 
 
 def test_improbable_sizes_keep_precision():
@@ -93,18 +93,18 @@ def test_gfm_sizes_is_exact_if_only_one_size_is_possible(p, size):
 
 def test_shares_of_sizes_add_instances_in_order():
     rng = np.random.default_rng(3)
-    laws, weights = rng.random((30, 7)), rng.random(7)
-    laws[4] = 0  # an instance without mass adds nothing
+    pmfs, weights = rng.random((30, 7)), rng.random(7)
+    pmfs[4] = 0  # an instance without mass adds nothing
     shares = np.zeros(7)
-    for law in laws:
+    for pmf in pmfs:
         lanes = [0.0] * 4
         for s in range(7):
-            lanes[s % 4] += law[s] * weights[s]
+            lanes[s % 4] += pmf[s] * weights[s]
         total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-        shares += law * (1 / total) if total > 0 else 0
-    assert shares_of_sizes(laws, weights).tolist() == shares.tolist()
-    laws = np.delete(laws, 4, axis=0)
-    assert np.allclose(shares, (laws / (laws @ weights)[:, None]).sum(axis=0), rtol=1e-12)
+        shares += pmf * (1 / total) if total > 0 else 0
+    assert shares_of_sizes(pmfs, weights).tolist() == shares.tolist()
+    pmfs = np.delete(pmfs, 4, axis=0)
+    assert np.allclose(shares, (pmfs / (pmfs @ weights)[:, None]).sum(axis=0), rtol=1e-12)
 
 
 def test_no_empty_set_is_predicted_if_its_weight_is_0():
@@ -121,8 +121,8 @@ def test_fitted_weights_reproduce_observed_sizes():
     weights = fit_size_weights(sparse.csr_array(p), Y)
     mean = np.zeros(7)
     for row in p:
-        law = weighted(row, weights)
-        mean[:6] += np.bincount(all_sets(5).sum(axis=1), weights=law, minlength=6) / 300
+        pmf = weighted(row, weights)
+        mean[:6] += np.bincount(all_sets(5).sum(axis=1), weights=pmf, minlength=6) / 300
     shares = np.bincount(np.diff(Y.indptr), minlength=7) / 300
     assert np.allclose(mean, shares, atol=2e-3)
     assert weights.max() == 1

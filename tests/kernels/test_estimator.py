@@ -90,8 +90,8 @@ import benchmarks.logistic
 import benchmarks.plt
 from xmlc.core.errors import XmlcError
 from xmlc.models import BinaryRelevance
-from xmlc.core.passport import passport
-passport(1)
+from xmlc.core.environment import environment
+environment(1)
 X = np.eye(6, 4, dtype=np.float32)
 try:
     BinaryRelevance().predict_proba(X)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-import sklearn.metrics as peer
+import sklearn.metrics as baseline
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,9 +48,9 @@ def test_f_measures_equal_scikit_learn(n, m, seed):
         for zero_division in (0.0, 1.0, np.nan):
             options = {"zero_division": zero_division}
             ours = [metric(Y, Y_hat, zero_division) for metric in (macro_f, micro_f, instance_f)]
-            theirs = [peer.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
+            theirs = [baseline.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
             np.testing.assert_allclose(ours, theirs, atol=1e-12)  # equal NaNs pass
-    np.testing.assert_allclose(hamming_loss(Y, Y_hat), peer.hamming_loss(Y, Y_hat))
+    np.testing.assert_allclose(hamming_loss(Y, Y_hat), baseline.hamming_loss(Y, Y_hat))
 
 
 @settings(deadline=None, max_examples=40)
@@ -60,8 +60,8 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     averages, options = ("macro", "micro", "samples"), {"zero_division": zero_division}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        f = [peer.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
-        jaccard = [peer.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
+        f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
+        jaccard = [baseline.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
     ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
     np.testing.assert_allclose(ours, f, atol=1e-12)
     ours = [metric(Y, Y_hat, zero_division) for metric in (macro_jaccard, micro_jaccard, instance_jaccard)]

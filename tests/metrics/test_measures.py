@@ -11,7 +11,7 @@ from xmlc.metrics.classification import agreement, scores_by_frequency
 from xmlc.metrics.measures import BY_NAME, MAXIMA, RANKING_METRICS, SET_METRICS
 from xmlc.metrics.ranking import calibration_scores, ranking_metrics
 from xmlc.suite.papers.building import build_table, read_record
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 
 
 def test_a_record_has_every_measure_once():
@@ -43,4 +43,4 @@ def test_table_has_no_column_for_a_missing_measure(tmp_path):
     content["metrics"].pop("r@1", None)
     (source,) = write(tmp_path, [content])
     assert "r@1" not in next(row for _, row in read_record(source).numbers())
-    assert "tail" not in build_table(MadeOf("table1", "demo", (source,))).frame
+    assert "tail" not in build_table(Manifest("table1", "demo", (source,))).frame

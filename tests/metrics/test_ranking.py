@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import sklearn.metrics as peer
+import sklearn.metrics as baseline
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,7 +117,7 @@ def test_calibration_error_is_near_0_for_true_probabilities_only():
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_ndcg_equals_scikit_learn(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
-    assert ndcg_at_k(Y, labels, k) == pytest.approx(peer.ndcg_score(Y, scores, k=k))
+    assert ndcg_at_k(Y, labels, k) == pytest.approx(baseline.ndcg_score(Y, scores, k=k))
 
 
 @settings(deadline=None, max_examples=40)
@@ -134,10 +134,10 @@ def test_ndcg_equals_plain_loops_with_short_rankings_and_empty_sets(n, m, k, see
     assert ndcg_at_k(Y, labels, k) == pytest.approx(total / n)
 
 
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 @pytest.mark.parametrize(("a", "b"), [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)])
 def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
-    import napkinxc.metrics as peer_metrics
+    import napkinxc.metrics as baseline_metrics
 
     rng = np.random.default_rng(7)
     Y = rng.random((200, 30)) < rng.random(30) * 0.3
@@ -146,11 +146,13 @@ def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
     truth = sparse.csr_matrix(Y.astype(np.float32))
     ranked = labels.tolist()
     propensity = propensities(Y, a, b)
-    np.testing.assert_allclose(propensity, peer_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6)
-    precision, ndcg = (metric(truth, ranked, k=5) for metric in (peer_metrics.precision_at_k, peer_metrics.ndcg_at_k))
-    psp = peer_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
-    psndcg = peer_metrics.psndcg_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
-    recall = peer_metrics.recall_at_k(truth, ranked, k=5)
+    np.testing.assert_allclose(propensity, baseline_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6)
+    precision, ndcg = (
+        metric(truth, ranked, k=5) for metric in (baseline_metrics.precision_at_k, baseline_metrics.ndcg_at_k)
+    )
+    psp = baseline_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    psndcg = baseline_metrics.psndcg_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    recall = baseline_metrics.recall_at_k(truth, ranked, k=5)
     for k in (1, 3, 5):
         assert recall_at_k(Y, labels, k) == pytest.approx(recall[k - 1])
         assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(psndcg[k - 1])

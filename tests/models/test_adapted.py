@@ -210,7 +210,7 @@ def steps(folder, estimator, given):
     made = ["--data", data, "--estimator", estimator, "--name", "mine", "--parameters", json.dumps(given), "--seed", 4]
     made += ["--out", model, "--record", training]
     assert run("train", *made, "--part", "fit") == 0
-    assert run("estimate", *about, "--floor", "0.001", "--out", folder / "spe") == 0
+    assert run("estimate", *about, "--min-probability", "0.001", "--out", folder / "spe") == 0
     assert run("thresholds", "fta", *about, "--estimates", folder / "spe", "--out", folder / "evaluation") == 0
     assert run("train", *made) == 0
     assert run("rank", *about, "--out", folder / "ranking.json") == 0
@@ -232,7 +232,7 @@ def test_workflow_steps_accept_adapted_estimators(own_module, tmp_path, name, gi
     prepare_tiny(tmp_path)
     training, ranking = steps(tmp_path, name, given)
     assert training["hyperparameters"] == given
-    assert "sklearn" in training["passport"]
+    assert "sklearn" in training["environment"]
     assert ranking["metrics"]["p@1"] > 0
     assert ranking["costs"]["inner_products_per_instance"] is None
 

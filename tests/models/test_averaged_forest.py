@@ -105,7 +105,7 @@ def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monke
     monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
     model.save(tmp_path / "saved")
-    grown = clone(model).set_params(n_jobs=2).fit_to(tmp_path / "grown", X, Y)
+    grown = clone(model).set_params(n_jobs=2).fit_to_disk(tmp_path / "grown", X, Y)
     names = sorted(file.name for file in (tmp_path / "saved").glob("*.npy"))
     assert names == sorted(file.name for file in (tmp_path / "grown").glob("*.npy"))
     for file in names:

@@ -73,7 +73,7 @@ def test_model_fitted_to_disk_equals_saved_model(name, multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
     estimator, given = estimator_class(name), SMALL.get(name, {})
     estimator(**given).fit(X, Y).save(tmp_path / "saved")
-    model = estimator(**given).fit_to(tmp_path / "fitted", X, Y)
+    model = estimator(**given).fit_to_disk(tmp_path / "fitted", X, Y)
     saved, fitted = (
         {file.relative_to(tmp_path / at): file.read_bytes() for file in (tmp_path / at).rglob("*") if file.is_file()}
         for at in ("saved", "fitted")
@@ -94,7 +94,7 @@ def test_estimates_in_blocks_equal_estimates_of_all_instances(name, multilabel):
 
 def test_model_fitted_to_disk_can_be_sent_to_other_processes(multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
-    model = FastXML(n_trees=2).fit_to(tmp_path / "model", X, Y)
+    model = FastXML(n_trees=2).fit_to_disk(tmp_path / "model", X, Y)
     expected = model.predict_top_k(X, 3)[0]
     (found,) = Parallel(2)([delayed(FastXML.predict_top_k)(model, X, 3)])
     np.testing.assert_array_equal(found[0], expected)
@@ -118,7 +118,7 @@ def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypa
     X, Y = np.eye(6, dtype=np.float32), np.zeros((6, 4))
     Y[:, 0] = 1
     model = FastXML(n_trees=1, propensity_weighted=True, alpha=0.8)
-    labels = model.fit_to(tmp_path / "model", X, Y).predict_top_k(X, 1)[0]
+    labels = model.fit_to_disk(tmp_path / "model", X, Y).predict_top_k(X, 1)[0]
     np.testing.assert_array_equal(FastXML.load(tmp_path / "model").predict_top_k(X, 1)[0], labels)
     assert (labels == 0).all()
 

@@ -39,7 +39,7 @@ MODELS = {
         {"epochs": 2},
         {"epochs": 2, "unit_norm": False, "solver": "sgd", "beam": MANY, "arity": MANY, "tree": "random"},
         {"epochs": 2, "unit_norm": False, "solver": "adagrad", "eps": 1e-300, "search": "exact"},
-        {"epochs": 2, "unit_norm": False, "solver": "batch", "loss": "squared_hinge", "C": 1e9, "weight_cut": 0},
+        {"epochs": 2, "unit_norm": False, "solver": "batch", "loss": "squared_hinge", "C": 1e9, "weight_threshold": 0},
         {"epochs": 2, "unit_norm": False, "hash_bits": 4, "gamma": 1e9, "lam": 1e9, "search": "beam"},
     ],
     "parabel": [{"n_trees": 1, "C": 1.0, "unit_norm": False, "max_leaf": 2}, {"n_trees": 1, "C": 1.0, "beam": MANY}],

@@ -19,7 +19,7 @@ from xmlc.thresholds import LabelSets
 def test_predicted_sets_have_largest_expected_f_in_any_blocks(name, multilabel, monkeypatch):
     X, Y = multilabel(40, 10, 5)
     model = small(name).fit(X, Y)
-    spe = model.predict_proba(X, label_sets.FLOOR)
+    spe = model.predict_proba(X, label_sets.MIN_PROBABILITY)
     products, expected = model.inner_products_, meuf(spe)[0]
     assert (expected != LabelSets("instance_f").fit(spe).predict(spe)).nnz == 0
     for rows in (label_sets.ROWS, 7):
@@ -64,7 +64,7 @@ def test_no_set_is_empty_if_each_training_instance_has_labels(name, multilabel, 
     model = small(name).fit(*some)
     model.save(tmp_path / "model")
     for one in (model, type(model).load(tmp_path / "model")):
-        spe, found = one.predict_proba(X, label_sets.FLOOR).toarray(), one.predict(X).toarray()
+        spe, found = one.predict_proba(X, label_sets.MIN_PROBABILITY).toarray(), one.predict(X).toarray()
         for p, chosen in zip(spe, found):
             order = np.argsort(-p, kind="stable")
             values = [expected_f(p, order[: k + 1]) for k in range(p.size) if p[order[k]] > 0]

@@ -57,8 +57,8 @@ MODELS = {name: small(name) for name in OURS} | {
     "only estimates": OnlyEstimates(),
     **{f"plt {search}": PLT(search=search, beam=M, **TREE) for search in ("certified", "beam", "exact")},
     "plt narrow": PLT(beam=1, **TREE),
-    "plt compact": PLT(weight_cut=0.05, **TREE),
-    "plt compact exact": PLT(weight_cut=0.05, search="exact", **TREE),
+    "plt compact": PLT(weight_threshold=0.05, **TREE),
+    "plt compact exact": PLT(weight_threshold=0.05, search="exact", **TREE),
     "plt hashed": PLT(hash_bits=8, **TREE),
     "plt hinge": PLT.for_ranking(arity=4, max_leaf=2, C=1.0, n_jobs=1),
 }

@@ -78,7 +78,7 @@ def test_error_shows_correct_order_of_swapped_arguments(call, right):
         lambda: gfm_t(SPE, n_thresholds="x"),
         lambda: meuf_approx(SPE, n_cells=2.5),
         lambda: FTA(grid=3).fit(SPE, Y),
-        lambda: ExpectedF(floor=None).fit(SPE),
+        lambda: ExpectedF(min_share=None).fit(SPE),
         lambda: STO(overlap="f1").fit(SPE, Y),
         lambda: CommonThreshold(overlap=None).fit(SPE, Y),
         lambda: gfm(TEXTS),

@@ -84,7 +84,7 @@ def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, see
         made = ["--estimator", estimator, "--name", estimator, "--parameters", json.dumps(given), "--seed", seed]
         made = ["--data", tiny, *made, "--out", out / "model", "--record", out / "train.json"]
         assert run("train", *made, "--part", "fit") == 0
-        assert run("estimate", *about, "--floor", "0.001", "--out", out / "spe") == 0
+        assert run("estimate", *about, "--min-probability", "0.001", "--out", out / "spe") == 0
         tuned = ["--estimates", out / "spe", "--out", out / "evaluation"]
         assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
         inferred = ["--data", tiny, "--from", out / "spe", "--training", out / "train.json", "--out", out / "inference"]

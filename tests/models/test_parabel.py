@@ -10,7 +10,7 @@ from plt_descent_twin import all_estimates, best_of_beam
 from sklearn.base import clone
 from small_data import random_multilabel
 
-from benchmarks.peers.omikuji_parabel import OmikujiParabel
+from benchmarks.baselines.omikuji_parabel import OmikujiParabel
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
 from xmlc.models import PLT, Parabel
@@ -30,7 +30,7 @@ def fitted():
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_scores_are_means_over_trees_of_a_plain_beam_search(multilabel, loss):
     X, Y = multilabel(40, 12, 30, labels=3)
-    model = Parabel(loss=loss, weight_cut=None, **SMALL).fit(X, Y)
+    model = Parabel(loss=loss, weight_threshold=None, **SMALL).fit(X, Y)
     expected = np.zeros(Y.shape)
     for tree in model.trees_:
         for i, of_nodes in enumerate(all_estimates(model._kernel_form(X), tree.nodes_, 2 * (loss == "squared_hinge"))):
@@ -63,7 +63,15 @@ def test_scores_without_beam_are_means_of_all_estimates(fitted):
 def test_trees_use_given_arity_and_hinge_power(multilabel):
     X, Y = multilabel(100, 15, 30, labels=3)
     model = Parabel(n_trees=1, arity=4, hinge_power=3, **SMALL | {"beam": None}).fit(X, Y)
-    shape = {"tree": "kmeans", "arity": 4, "max_leaf": 4, "solver": "batch", "C": 1.0, "epochs": 20, "weight_cut": 0.1}
+    shape = {
+        "tree": "kmeans",
+        "arity": 4,
+        "max_leaf": 4,
+        "solver": "batch",
+        "C": 1.0,
+        "epochs": 20,
+        "weight_threshold": 0.1,
+    }
     seed = model.trees_[0].random_state
     alone = PLT(loss="squared_hinge", hinge_power=3, random_state=seed, **shape).fit(X, Y)
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
@@ -103,7 +111,7 @@ def test_beam_search_refuses_hashed_weights(multilabel):
         PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
     """The kernels average the predictions of omikuji's single trees. Omikuji does the same with three trees."""
     X, Y = multilabel(200, 20, 30, density=0.5)
@@ -139,5 +147,5 @@ def test_defaults_depend_on_number_of_labels(multilabel, monkeypatch, tmp_path, 
     for other in (Parabel.load(tmp_path / "model"), again):
         assert other._selected() == model._selected()
         np.testing.assert_array_equal(other.predict_proba(X).toarray(), estimates)
-    given = Parabel(weight_cut=None, tol=0, arity=4, C=2.0, max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
-    assert given._selected() == {**usual, "weight_cut": None, "tol": 0, "arity": 4, "C": 2.0}
+    given = Parabel(weight_threshold=None, tol=0, arity=4, C=2.0, max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
+    assert given._selected() == {**usual, "weight_threshold": None, "tol": 0, "arity": 4, "C": 2.0}

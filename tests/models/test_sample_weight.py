@@ -25,7 +25,7 @@ from xmlc.models.fitting import WEIGHTED
 from xmlc.models.plt.estimator import MOST_COPIES
 from xmlc.models.registry import estimator_class
 
-EXACTLY = {"solver": "batch", "tol": 1e-6, "epochs": 5000, "weight_cut": None, "C": 1.0}
+EXACTLY = {"solver": "batch", "tol": 1e-6, "epochs": 5000, "weight_threshold": None, "C": 1.0}
 MODELS = {
     "sgd": PLT(epochs=3, arity=4, max_leaf=4),
     "hashed": PLT(epochs=3, arity=4, max_leaf=4, hash_bits=12),
@@ -35,7 +35,7 @@ MODELS = {
     "nearest, equal votes": SparseWeightedNearestNeighbors(S=300, alpha=0.0, beta=0.0),
     "logistic": PLT(arity=4, max_leaf=4, **EXACTLY),
     "squared hinge": PLT(arity=4, max_leaf=4, loss="squared_hinge", **EXACTLY),
-    "parabel": Parabel(n_trees=2, max_leaf=4, tol=1e-6, epochs=5000, weight_cut=None, C=1.0),
+    "parabel": Parabel(n_trees=2, max_leaf=4, tol=1e-6, epochs=5000, weight_threshold=None, C=1.0),
     "br": BinaryRelevance(C=0.5),
     "br, not standardised": BinaryRelevance(C=0.5, standardize=False),
     "pcc": ProbabilisticClassifierChain(C=0.5, n_samples=50),
@@ -119,7 +119,7 @@ def test_selection_of_hyperparameters_uses_weights():
 @pytest.mark.parametrize("name", ["nearest", "sgd", "br"])
 def test_fit_to_disk_uses_weights(name, tmp_path):
     expected = MODELS[name].unfitted().fit(X, Y, sample_weight=WHOLE)
-    MODELS[name].unfitted().fit_to(tmp_path / "model", X, Y, sample_weight=WHOLE)
+    MODELS[name].unfitted().fit_to_disk(tmp_path / "model", X, Y, sample_weight=WHOLE)
     loaded = type(expected).load(tmp_path / "model")
     assert_same_arrays(loaded, expected)
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
@@ -155,13 +155,13 @@ def test_estimators_take_weights_or_list_those_that_do(name, tmp_path):
         model.fit(X, Y, sample_weight=WHOLE)
         return
     assert cls.__name__ not in WEIGHTED
-    for fit in (model.fit, lambda X, Y, **given: model.fit_to(tmp_path / "model", X, Y, **given)):
+    for fit in (model.fit, lambda X, Y, **given: model.fit_to_disk(tmp_path / "model", X, Y, **given)):
         with pytest.raises(InvalidParameterError) as error:
             fit(X, Y, sample_weight=WHOLE)
         assert cls.__name__ in str(error.value)
         assert WEIGHTED in str(error.value)
     assert not (tmp_path / "model").exists()
-    model.fit(X, Y, sample_weight=None).fit_to(tmp_path / "model", X, Y)
+    model.fit(X, Y, sample_weight=None).fit_to_disk(tmp_path / "model", X, Y)
 
 
 def test_adapted_estimator_passes_weights_on_if_supported():

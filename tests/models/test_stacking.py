@@ -198,13 +198,13 @@ def test_propensities_favour_rare_labels(data):
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), dense)
 
 
-@pytest.mark.parametrize("fit_to", [False, True])
-def test_loaded_model_predicts_the_same(data, tmp_path, fit_to):
+@pytest.mark.parametrize("fit_to_disk", [False, True])
+def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     X, Y = data
     given = [("near", "swnn"), ("trees", Parabel(n_trees=2)), ("one", OneVsRestClassifier(LogisticRegression()))]
     model = Stacking(given, **SMALL)
-    if fit_to:
-        model.fit_to(tmp_path / "model", X, Y)
+    if fit_to_disk:
+        model.fit_to_disk(tmp_path / "model", X, Y)
     else:
         model.fit(X, Y).save(tmp_path / "model")
     with raises_with(XmlcError, "trusted=True"):

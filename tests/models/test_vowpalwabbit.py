@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's memory tree as an estimator. The tests need the extra `peers`, which CI installs."""
+"""Vowpal Wabbit's memory tree as an estimator. The tests need the extra `baselines`, which CI installs."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.models.vowpalwabbit import VowpalWabbitCMT
 
-pytestmark = pytest.mark.needs("peers")
+pytestmark = pytest.mark.needs("baselines")
 SMALL = {"hash_bits": 18, "passes": 2}
 
 

@@ -3,7 +3,7 @@
 import pytest
 from small_data import random_multilabel
 
-from xmlc.core.passport import WARM_UP_ROWS
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import warm_up
 

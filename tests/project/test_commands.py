@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
-from page_cases import make_table, passport
+from page_cases import environment, make_table
 from report_cases import ranking, write
 from repository import ROOT
 from snakemake.cli import get_argument_parser
@@ -95,7 +95,7 @@ def folder(tmp_path_factory):
         (folder / name).symlink_to(ROOT / name)
     for name in ("results/tables/demo", "accepted/demo", "OLD", "NEW"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
-    make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"passport": passport()}]))
+    make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"environment": environment()}]))
     with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:
         np.save(model / "weights.npy", np.arange(3))
     write_record(folder / "resources/yeast/record.json", {"a": 1})

@@ -220,7 +220,7 @@ def test_accepting_takes_the_tables_that_were_made(house, demo):
 def brier(house):
     """What the script wrote that measures the new kind of record."""
     record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
-    record |= {"kind": "brier", "schema": 1, "portion": "80", "brier": 0.125}
+    record |= {"kind": "brier", "schema": 1, "split": "80", "brier": 0.125}
     file = house.folder / "results/bibtex/plt/seed0/80/brier.json"
     file.parent.mkdir(parents=True)
     write_record(file, record)  # what the `write` of the recipe's class calls
@@ -241,7 +241,7 @@ def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(hou
     said = (house.folder / "results/tables/mine2026/table1.md").read_text()
     assert "P@1 (paper)" in said
     assert re.search(r"\| bibtex +\| PLT +\| +62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said)
-    house.xmlc_well("deviations", "results/tables", "--out", "config/runs.csv")
+    house.xmlc_well("seed-variation", "results/tables", "--out", "config/runs.csv")
     judged = house.xmlc("compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026")
     assert judged.returncode == 0
     assert absent(judged.stdout, "2 of 2", "1 of 1 datasets", "1 equal", "0 inside", "0 outside +", "1 outside -") == []

@@ -80,7 +80,7 @@ def walk(thing, keys):
 def source_of(model, dataset):
     """Where the hyperparameters of a dataset are from, as `found` or `provenance` says."""
     said = model.provenance.get("all", "")
-    return model.found[dataset].source if dataset in model.found else said.partition(":")[0]
+    return model.selected[dataset].source if dataset in model.selected else said.partition(":")[0]
 
 
 def value_of_model(model, key, dataset):

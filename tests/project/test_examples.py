@@ -12,7 +12,7 @@ SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
 #: What the extra `workflow` brings; `None` in `sys.modules` is a package that is not there.
 WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
-BEYOND = {"replacing_omikuji": "peers", "serving": "serve"}  # the extra of examples that need one
+BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the extra of examples that need one
 BROUGHT = {"serving": {"click"}}  # by the extra too
 VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds; its log and its P@1
 RUN = """

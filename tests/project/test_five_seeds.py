@@ -20,14 +20,14 @@ from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge, Verdict
 from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.frame import read_numbers
-from xmlc.suite.results.made_of import finished_tables
+from xmlc.suite.results.manifest import finished_tables
 from xmlc.suite.results.records.base import parsed
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 RESULTS, README = ((ROOT / name).read_text() for name in ("docs/results.md", "README.md"))
 # Of the page's counts of claims, in the order of the verdicts.
-HEADINGS = ("hold", "do not hold", "reversed", "mixed", "cannot be told", "no data")
+HEADINGS = ("hold", "do not hold", "opposite sign", "mixed", "undecided", "no data")
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def test_scores_of_a_network_are_written_as_the_estimates_of_both_parts(tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.needs("mirror", "peers")
+@pytest.mark.needs("mirror", "baselines")
 @pytest.mark.filterwarnings("ignore:Label")  # scikit-learn's, of a label that few instances have
 def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_path, monkeypatch, mirror):
     monkeypatch.chdir(tmp_path)

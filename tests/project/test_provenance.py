@@ -13,7 +13,7 @@ from xmlc.suite.steps.tune import command as tune
 
 SUITES = read_suites(ROOT / "config")
 MODELS = [(suite, name, model) for suite in SUITES.values() for name, model in suite.all_models.items()]
-FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found in model.found.items()]
+FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found in model.selected.items()]
 
 
 @pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
@@ -21,7 +21,7 @@ def test_every_hyperparameter_says_where_it_is_from(suite, name, model):
     said = model.provenance
     assert "all" in said or set(model.hyperparameters) <= set(said), "a common hyperparameter without provenance"
     own = {dataset for dataset, values in model.datasets.items() if values != model.hyperparameters}
-    assert "datasets" in said or own <= set(model.found), "values of a dataset without provenance"
+    assert "datasets" in said or own <= set(model.selected), "values of a dataset without provenance"
     stages = model.search.stages if model.search.always else []
     searched = {key for stage in stages for trial in stage for key in trial}
     assert all(said.get(key, said.get("all", "")).startswith("search: ") for key in searched)

@@ -60,7 +60,7 @@ SUMS = {
 }  # fmt: skip
 # Sums of each file that were looked at: of whole numbers; of arrays, one after the other; such as are in no number.
 LOOKED_AT = {
-    "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/passport.py": 1, "data/formats/names.py": 1,
+    "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/environment.py": 1, "data/formats/names.py": 1,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 5,
     "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 6, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,

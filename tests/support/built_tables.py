@@ -4,7 +4,7 @@ from report_cases import write
 from suite_cases import write_suite
 
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 
 
 def build_from(folder, name, paper, records, published=None, models=None, **suite):
@@ -19,7 +19,7 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
         file.write_text(text)
     yaml = write_suite(folder / "suite.yaml", models, **suite) if models else None
     paths = write(folder / "records", records)
-    return build_table(MadeOf(name, paper, tuple(paths), folder / "published" if published else None, yaml))
+    return build_table(Manifest(name, paper, tuple(paths), folder / "published" if published else None, yaml))
 
 
 def texts(panel):

@@ -46,7 +46,7 @@ def run_steps(suite, folder):
         common = (*data, "--training", record, "--threads", 2)
         run("rank", *common, "--model", model, "--out", folder / "ranking.json")
         spe = folder / f"{part.title}.spe"
-        run("estimate", *common, "--model", model, "--floor", 0.0001, "--out", spe)
+        run("estimate", *common, "--model", model, "--min-probability", 0.0001, "--out", spe)
         for step in parts_of(suite):
             methods = step.arguments.get("methods", [])
             if step.title == "thresholds":

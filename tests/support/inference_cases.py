@@ -23,18 +23,18 @@ def f_of_pairs(m):
     return np.where(total > 0, 2 * (sets @ sets.T) / np.maximum(total, 1), 1.0)
 
 
-def values_of_all(law, m):
-    """Return the expected F of every prediction under the probabilities ``law`` of all sets."""
-    return f_of_pairs(m) @ law
+def values_of_all(pmf, m):
+    """Return the expected F of every prediction under the probabilities ``pmf`` of all sets."""
+    return f_of_pairs(m) @ pmf
 
 
-def value_of(predicted, law):
+def value_of(predicted, pmf):
     """Return the expected F of one prediction, a bool mask."""
     m = predicted.size
-    return values_of_all(law, m)[np.flatnonzero((all_sets(m) == predicted).all(axis=1))[0]]
+    return values_of_all(pmf, m)[np.flatnonzero((all_sets(m) == predicted).all(axis=1))[0]]
 
 
-def independent_law(p):
+def independent_pmf(p):
     """Return the probabilities of all sets for independent labels."""
     return np.where(all_sets(p.size), p, 1 - p).prod(axis=1)
 
@@ -52,14 +52,14 @@ def random_joint(rng, m):
     return rng.dirichlet(np.full(2**m, rng.choice([0.02, 0.2, 1.0])))
 
 
-def by_size(laws, m):
+def by_size(pmfs, m):
     """Return P and p(Y = 0) of distributions over all sets, by definition, with a column for each size."""
     sets = all_sets(m)
-    P = np.zeros((len(laws), m, m))
-    for i, law in enumerate(laws):
-        for y, probability in zip(sets, law):
+    P = np.zeros((len(pmfs), m, m))
+    for i, pmf in enumerate(pmfs):
+        for y, probability in zip(sets, pmf):
             P[i, y, y.sum() - 1] += probability  # the empty set has no label to add to
-    return LabelsBySize(P, np.array([law[0] for law in laws]), np.arange(1, m + 1))
+    return LabelsBySize(P, np.array([pmf[0] for pmf in pmfs]), np.arange(1, m + 1))
 
 
 def random_samples(rng, n, m, n_samples):
@@ -68,7 +68,7 @@ def random_samples(rng, n, m, n_samples):
     return Samples(sparse.csr_array(np.vstack(rows)), n_samples)
 
 
-def empirical_laws(samples, m):
+def empirical_pmfs(samples, m):
     """Return the relative frequencies of all sets in each instance's samples."""
     numbers = (samples.Y.toarray() @ (1 << np.arange(m))).reshape(-1, samples.n_samples)
     return [np.bincount(row, minlength=2**m) / samples.n_samples for row in numbers]
@@ -88,20 +88,20 @@ def exact_by_size(p, weights):
     """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by definition."""
     p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
-    mass = sum(q * weight for q, weight in zip(exact_law(p), weights))
+    mass = sum(q * weight for q, weight in zip(exact_pmf(p), weights))
     if mass == 0:
         weights, mass = [1] * (len(p) + 1), 1
-    others = [exact_law(p[:i] + p[i + 1 :]) for i in range(len(p))]
-    P = [[p_i * q * weight / mass for q, weight in zip(law, weights[1:])] for p_i, law in zip(p, others)]
-    return P, exact_law(p)[0] * weights[0] / mass
+    others = [exact_pmf(p[:i] + p[i + 1 :]) for i in range(len(p))]
+    P = [[p_i * q * weight / mass for q, weight in zip(pmf, weights[1:])] for p_i, pmf in zip(p, others)]
+    return P, exact_pmf(p)[0] * weights[0] / mass
 
 
-def exact_law(p):
+def exact_pmf(p):
     """Return the probabilities of 0 .. len(p) positives among independent labels, in fractions."""
-    law = [Fraction(1)]
+    pmf = [Fraction(1)]
     for q in p:
-        law = [stays * (1 - q) + comes * q for stays, comes in zip([*law, 0], [0, *law])]
-    return law
+        pmf = [stays * (1 - q) + comes * q for stays, comes in zip([*pmf, 0], [0, *pmf])]
+    return pmf
 
 
 def exact_value_of(predicted, P, p_empty):

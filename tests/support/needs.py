@@ -27,7 +27,7 @@ def find_mirror():
 NEEDS = {
     "tune": (lambda: has("smac"), "make env EXTRAS=tune"),
     "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),  # any folder `build` would match
-    "peers": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=peers"),
+    "baselines": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=baselines"),
     "serve": (lambda: has("fastapi", "uvicorn"), "make env EXTRAS=serve"),
     "lint": (lambda: has("ruff"), "make env EXTRAS=lint"),
     "mirror": (find_mirror, "XMLC_MIRROR=<folder of real datasets> make test"),

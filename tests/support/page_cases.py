@@ -15,7 +15,7 @@ from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.report.page.content import page_of
 from xmlc.suite.report.page.tables import (
-    Passports,
+    Environments,
     difference_on_page,
     interval_on_page,
     order_on_page,
@@ -25,7 +25,7 @@ from xmlc.suite.report.page.winners import contests_of
 from xmlc.suite.report.status import failures
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.frame import Source
-from xmlc.suite.results.made_of import MadeOf, finished_tables
+from xmlc.suite.results.manifest import Manifest, finished_tables
 
 PAPER = "plt2016"
 # In table2, seed 0 gives exactly 40 on yeast with fta, 35 with sto and 42 with ofo. Seed 1 gives .04 more.
@@ -38,20 +38,20 @@ wiki10-31k,plt,fta,10.1,2.5,300
 HOSTILE = "a<script>alert(1)</script>&\"'"
 
 
-def passport(threads=2, time="2026-11-21T10:00:00Z"):
+def environment(threads=2, time="2026-11-21T10:00:00Z"):
     versions = {"xmlc": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"}
     return versions | {"machine": "x86_64", "cpu": "A <fast> CPU", "threads": threads, "time": time}
 
 
 def step(name, **about):
     costs = {"seconds": 5.25, "peak_bytes": 123_000_000, "written_bytes": None, "threads": 2, "cpu": "A <fast> CPU"}
-    return {"name": name, "dataset": "yeast", "model": "plt", "portion": "80", "method": None} | about | costs
+    return {"name": name, "dataset": "yeast", "model": "plt", "split": "80", "method": None} | about | costs
 
 
 def make_table(run, name, records, paper=PAPER, suite=None):
     """Build a table as `xmlc table` does, and write it next to its manifest."""
     published = run / "results/published"
-    made = MadeOf(name, paper, tuple(records), published, suite)
+    made = Manifest(name, paper, tuple(records), published, suite)
     table = build_table(made)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)
@@ -66,7 +66,7 @@ def small_run(run):
     records = [*every_method(), thresholds(model=HOSTILE, f=0.3)]
     records += [record | {"seed": 1} for record in every_method(f=0.4004)]
     for record in records:
-        record |= {"passport": passport(), "step": step("evaluate")}
+        record |= {"environment": environment(), "step": step("evaluate")}
     paths = write(run / "results/yeast/plt", records)
     make_table(run, "table2", paths)
     rankings = write(run / "results/yeast/rankings", [ranking(), ranking(model="fastxml", p1=0.6, seconds=20.0)])
@@ -120,7 +120,7 @@ def on_page(number, **marks):
         order=order_on_page(number),
         difference=difference_on_page(number),
         interval=interval_on_page(number),
-        **{name: getattr(number, name) for name in ("published", "verdict", "reason", "calibrated", "records")},
+        **{name: getattr(number, name) for name in ("published", "verdict", "reason", "fitted_settings", "records")},
         **marks,
     )
 
@@ -137,7 +137,7 @@ def contests(*records, earlier=(), of_suites=("yeast",)):
     enter_rooms()
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
-    return contests_of(given, others, of_suites, Passports([*given, *others]))
+    return contests_of(given, others, of_suites, Environments([*given, *others]))
 
 
 def shown(contest, heading):

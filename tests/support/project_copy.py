@@ -34,7 +34,7 @@ class Project:
                 shutil.copy(source, target)
         self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
-        few["inference"] = {"portion": "80", "methods": {"plt": ["gfm"]}}
+        few["inference"] = {"split": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
         # Another test runs the forest on a dataset of a mirror. Here it would only cost a compilation.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))

@@ -3,29 +3,36 @@
 from report_cases import dataset
 
 
-def passport():
+def environment():
     versions = dict.fromkeys(("xmlc", "python", "numpy", "scipy", "numba"), "1.0")
     return versions | {"machine": "x86_64", "cpu": "a CPU", "threads": 2, "time": "2026-11-21T10:00:00Z"}
 
 
 def step(name, **about):
     costs = {"seconds": 5.25, "peak_bytes": 123_000_000, "written_bytes": None, "threads": 2, "cpu": "a CPU"}
-    return {"name": name, "dataset": "yeast", "model": "plt", "portion": "80", "method": None} | costs | about
+    return {"name": name, "dataset": "yeast", "model": "plt", "split": "80", "method": None} | costs | about
 
 
-def training(name="yeast", model="plt", seed=0, portion="80", **changes):
+def training(name="yeast", model="plt", seed=0, split="80", **changes):
     """Return a record of `xmlc train`."""
     costs = {"train_seconds": 90.5, "train_cpu_seconds": 170.25, "train_threads": 2}
     costs |= {"train_peak_bytes": 200_000_000, "model_bytes": 2_500_000}
     record = {"dataset": dataset(name), "estimator": "plt", "model": model, "hyperparameters": {"arity": 16}}
-    record |= {"seed": seed, "portion": portion, "settings": {}, "costs": costs, "passport": passport(), "tuning": None}
+    record |= {
+        "seed": seed,
+        "split": split,
+        "settings": {},
+        "costs": costs,
+        "environment": environment(),
+        "tuning": None,
+    }
     return record | {"step": step("train")} | changes
 
 
 def estimates(**changes):
     """Return the content of the file that `xmlc estimate` writes next to estimates."""
     parts = {"val": {"ms_per_instance": 0.5}, "test": {"ms_per_instance": 0.25}}
-    content = {"floor": 0.001, "parts": parts, "passport": passport()}
+    content = {"min_probability": 0.001, "parts": parts, "environment": environment()}
     return content | {"step": step("estimate")} | changes
 
 
@@ -64,7 +71,7 @@ def simulation(**changes):
     content = {"kind": "simulation", "schema": 1, "seed": 0, "trials": 3, "labels": 25, "prior": 0.12}
     content |= {"sample_sizes": [5, 10], "scoring": "exact"}
     content |= {"models": {name: model(0.2 * (1 + i)) for i, name in enumerate(MODELS)}, "growth": growth}
-    return content | {"passport": passport(), "step": step("simulate"), "paired_trials": 40} | changes
+    return content | {"environment": environment(), "step": step("simulate"), "paired_trials": 40} | changes
 
 
 MODELS = ("independent", "dependent", "dependent-signed")
@@ -79,19 +86,19 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
     record |= {
         "hyperparameters": {"arity": 2},
         "seed": seed,
-        "portion": "full",
+        "split": "full",
         "settings": {},
         "constant_accuracy": 0.125,
     }
     costs = {"cpu_seconds": 1.5, "threads": 2, "peak_bytes": 123_000_000}
-    return record | {"rows": rows, "costs": costs, "passport": passport(), "step": step("progressive")} | changes
+    return record | {"rows": rows, "costs": costs, "environment": environment(), "step": step("progressive")} | changes
 
 
 def whole(record, behind=()):
     """Return a case of report_cases as its step writes it: all keys in order, with the keys in ``behind`` last."""
-    about = training(portion=record["portion"])
+    about = training(split=record["split"])
     costs = about["costs"] | record["costs"]
-    record = about | record | {"costs": costs, "passport": passport()}
+    record = about | record | {"costs": costs, "environment": environment()}
     order = ["kind", "schema", *training(), *behind]
     assert set(order) == set(record)
     return {key: record[key] for key in order}
@@ -120,6 +127,6 @@ def search(name="yeast", **changes):
         "best": trials[1],
         "trials": trials,
         "instances": 300,
-        "passport": passport(),
+        "environment": environment(),
     }
     return content | changes

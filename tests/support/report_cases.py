@@ -30,7 +30,7 @@ def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_prod
         "predict_peak_bytes": None,
     }
     record = {"kind": "ranking", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 16}, "portion": "full", "metrics": metrics, "costs": costs, "passport": {}}
+    record |= {"hyperparameters": {"arity": 16}, "split": "full", "metrics": metrics, "costs": costs, "environment": {}}
     return record | changes
 
 
@@ -56,8 +56,8 @@ def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10
         "threads": 2,
     }
     record = {"kind": "thresholds", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 16}, "portion": "80", "method": method, "grid": grid, "best": best}
-    return record | {"costs": costs, "passport": {}} | changes
+    record |= {"hyperparameters": {"arity": 16}, "split": "80", "method": method, "grid": grid, "best": best}
+    return record | {"costs": costs, "environment": {}} | changes
 
 
 def every_method(name="yeast", model="plt", seed=0, f=0.4):
@@ -89,10 +89,10 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
         "infer_peak_bytes": 150_000_000,
     }
     record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"C": None}, "portion": "full", "method": method, "finished": True}
+    record |= {"hyperparameters": {"C": None}, "split": "full", "method": method, "finished": True}
     record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics}
-    record |= {"estimates": None, "floor_loss": None}
-    record |= {"costs": costs, "passport": {}} | changes
+    record |= {"estimates": None, "truncation_loss": None}
+    record |= {"costs": costs, "environment": {}} | changes
     if not record["finished"]:
         unknown = dict.fromkeys(("infer_ms_per_instance", "inference_seconds"))
         record |= {"metrics": None, "expected_f": None, "costs": costs | unknown}
@@ -101,8 +101,10 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
     """Return a record of `xmlc thresholds --infer`."""
-    estimates = {"floor": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
-    record = inference(name, model, method, seed, f, portion="80", samples=None, estimates=estimates, floor_loss=0.001)
+    estimates = {"min_probability": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
+    record = inference(
+        name, model, method, seed, f, split="80", samples=None, estimates=estimates, truncation_loss=0.001
+    )
     costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
     return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
 
@@ -111,9 +113,9 @@ def calibration(name="yeast", model="plt", seed=0, **changes):
     """Return a record of how far estimates are from probabilities."""
     metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
     record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 16}, "portion": "80", "metrics": metrics}
+    record |= {"hyperparameters": {"arity": 16}, "split": "80", "metrics": metrics}
     record |= {"isotonic": {f"ece@{k}": 0.02 / k for k in (1, 3, 5)}}
-    return record | {"costs": TRAINED, "passport": {}} | changes
+    return record | {"costs": TRAINED, "environment": {}} | changes
 
 
 def _scores(p1):
@@ -132,11 +134,11 @@ def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     record = {"kind": "forest", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {
         "hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3},
-        "portion": "full",
+        "split": "full",
         "settings": {},
     }
     record |= {"rows": rows, "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]}, "objectives": objectives}
-    return record | {"costs": {"predict_threads": 2}, "passport": {}} | changes
+    return record | {"costs": {"predict_threads": 2}, "environment": {}} | changes
 
 
 def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
@@ -154,12 +156,12 @@ def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     record = {"kind": "sweep", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {
         "hyperparameters": {"arity": 2},
-        "portion": "full",
+        "split": "full",
         "settings": {},
         "hyperparameter": "max_nodes",
         "rows": rows,
     }
-    return record | {"costs": {"threads": 2}, "passport": {}} | changes
+    return record | {"costs": {"threads": 2}, "environment": {}} | changes
 
 
 def write(folder, records):

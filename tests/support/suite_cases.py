@@ -12,9 +12,9 @@ OWN = ("demo", "scale")
 def suite(models=None, **further):
     """Return the content of a suite. By default, a model or baseline is a PLT."""
     content = {"title": "A paper", "datasets": ["yeast"], "seeds": [0], "methods": [], "tables": [], "figures": []}
-    for key, found in (("models", models or {}), ("peers", further.pop("peers", None))):
+    for key, found in (("models", models or {}), ("baselines", further.pop("baselines", None))):
         if found is not None:
-            content[key] = {name: model if "as_in" in model else {"estimator": "plt"} | model
+            content[key] = {name: model if "from_suite" in model else {"estimator": "plt"} | model
                             for name, model in found.items()}  # fmt: skip
     return content | further
 

@@ -159,15 +159,15 @@ def test_macro_f_at_k_accepts_subnormal_estimates():
 
 
 @THOROUGH
-@given(**CASES, floor=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
-def test_floor_is_a_share_of_mean_threshold(n, m, seed, floor, zero):
+@given(**CASES, min_share=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
+def test_floor_is_a_share_of_mean_threshold(n, m, seed, min_share, zero):
     spe, _ = random_case(n, m, seed)
-    plain, raised = (ExpectedF(zero_division=zero, floor=least).fit(spe) for least in (0.0, floor))
+    plain, raised = (ExpectedF(zero_division=zero, min_share=least).fit(spe) for least in (0.0, min_share))
     ratios = ExpectedF().fit(spe).expected_ / 2
     mean = ratios[ratios > 0].mean() if ratios.any() else 0.0
     empty = zero * (np.prod(1 - spe.toarray().astype(np.float64), axis=0) >= 2 * ratios)
     np.testing.assert_allclose(
-        raised.thresholds_, np.maximum(plain.thresholds_, np.where(empty, mean, floor * mean)), rtol=1e-6
+        raised.thresholds_, np.maximum(plain.thresholds_, np.where(empty, mean, min_share * mean)), rtol=1e-6
     )
     np.testing.assert_array_equal(raised.expected_, plain.expected_)
 
@@ -175,9 +175,9 @@ def test_floor_is_a_share_of_mean_threshold(n, m, seed, floor, zero):
 def test_labels_without_estimates_in_fit_are_predicted_above_floor():
     fitted, others = [[0.8, 0.0], [0.4, 0.0]], [[0.5, 0.1], [0.1, 0.9]]
     assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
-    assert ExpectedF(floor=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
-    with raises_with(XmlcError, "floor=-1"):
-        ExpectedF(floor=-1).fit(fitted)
+    assert ExpectedF(min_share=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
+    with raises_with(XmlcError, "min_share=-1"):
+        ExpectedF(min_share=-1).fit(fitted)
 
 
 @THOROUGH

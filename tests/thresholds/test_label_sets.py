@@ -83,7 +83,7 @@ def test_labels_calibrate_scores_that_are_no_probabilities(calibrated):
         assert instance.method_ == "gfm_sizes"
     macro = LabelSets("macro_f").fit(low, Y)
     transformed = IsotonicCalibration().fit(low, Y).transform(low)
-    np.testing.assert_array_equal(macro.thresholds_, ExpectedF(floor=0.25).fit(transformed).thresholds_)
+    np.testing.assert_array_equal(macro.thresholds_, ExpectedF(min_share=0.25).fit(transformed).thresholds_)
     assert_same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
 
 

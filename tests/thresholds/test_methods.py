@@ -34,15 +34,15 @@ THOROUGH = settings(deadline=None, max_examples=60)
 
 
 @THOROUGH
-@given(**CASES, floored=st.booleans())
-def test_sto_finds_best_threshold_above_kappa(n, m, seed, floored):
+@given(**CASES, truncated=st.booleans())
+def test_sto_finds_best_threshold_above_kappa(n, m, seed, truncated):
     spe, Y = random_case(n, m, seed)
-    floors = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(floored)
-    found, estimates, truth = STO(kappa=floors).fit(spe, Y).thresholds_, spe.toarray(), Y.toarray()
+    minima = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(truncated)
+    found, estimates, truth = STO(kappa=minima).fit(spe, Y).thresholds_, spe.toarray(), Y.toarray()
     for j in range(m):
-        above = estimates[:, j] > floors[j]
+        above = estimates[:, j] > minima[j]
         cut = naive_cut(estimates[above, j], truth[above, j].tolist(), int(truth[:, j].sum())) if above.any() else None
-        assert found[j] == (floors[j] if cut is None else cut)
+        assert found[j] == (minima[j] if cut is None else cut)
 
 
 def test_estimates_must_exceed_their_threshold():
@@ -247,5 +247,5 @@ def test_priors_may_have_any_form_and_must_be_shares(use):
 def test_tune_uses_priors_of_validation_set_by_default():
     spe, Y = random_case(20, 3, 0)
     np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds)
-    with raises_with(XmlcError, "floor", "5.0"):
-        tune("sto", spe, Y, floor=5)
+    with raises_with(XmlcError, "min_probability", "5.0"):
+        tune("sto", spe, Y, min_probability=5)

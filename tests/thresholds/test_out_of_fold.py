@@ -23,7 +23,7 @@ from xmlc.metrics import macro_f
 from xmlc.models import PLT, BinaryRelevance, SparseWeightedNearestNeighbors
 from xmlc.thresholds import FTA, OFO, STO, OutOfFold, lower_bounds, priors, tune
 
-FLOOR = np.float32(0.05)
+MIN_PROBABILITY = np.float32(0.05)
 
 
 class Shares:
@@ -47,7 +47,7 @@ def out_of_fold_by_loop(make, X, Y, folds, seed):
         for i in set(range(X.shape[0])) - set(others):
             found = model.predict_proba(X[[i]])
             estimates[i] = found.toarray()[0] if sparse.issparse(found) else found[0]
-    return np.where(estimates > FLOOR, estimates, 0)
+    return np.where(estimates > MIN_PROBABILITY, estimates, 0)
 
 
 @pytest.mark.filterwarnings("ignore:Label not")
@@ -63,14 +63,16 @@ def out_of_fold_by_loop(make, X, Y, folds, seed):
 def test_each_instance_is_estimated_by_a_model_of_other_folds(make, form, multilabel):
     X, Y = multilabel(29, 6, 4)
     by = "macro_f_zero"
-    model = OutOfFold(make(), "fta", by, folds=3, threshold=FLOOR, random_state=5).fit(form(X), form(Y.astype(int)))
+    model = OutOfFold(make(), "fta", by, folds=3, threshold=MIN_PROBABILITY, random_state=5).fit(
+        form(X), form(Y.astype(int))
+    )
     expected = out_of_fold_by_loop(make, X, Y.astype(int), 3, 5)
     np.testing.assert_allclose(model.estimates_.toarray(), expected, rtol=1e-5)
-    tuned = tune("fta", model.estimates_, Y, priors(Y), floor=FLOOR, measure=by)
+    tuned = tune("fta", model.estimates_, Y, priors(Y), min_probability=MIN_PROBABILITY, measure=by)
     assert (model.thresholds_ == tuned.thresholds).all()
     full = make().fit(X, Y.astype(int)).predict_proba(X)
     full = np.float32(full.toarray() if sparse.issparse(full) else full)
-    np.testing.assert_allclose(model.predict_proba(X).toarray(), np.where(full > FLOOR, full, 0), rtol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(X).toarray(), np.where(full > MIN_PROBABILITY, full, 0), rtol=1e-5)
     np.testing.assert_allclose(model.predict_proba(X, 0.3).toarray(), np.where(full > 0.3, full, 0), rtol=1e-5)
     assert (model.predict(form(X)).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)).all()
 

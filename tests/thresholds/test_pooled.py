@@ -35,8 +35,8 @@ def test_float64_estimates_give_the_same_sets_as_their_ranks(n, m, seed, near):
     for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
         expected, found = (method.fit(spe, Y).predict(spe).toarray() for spe in (ranks, exact))
         np.testing.assert_array_equal(found, expected)
-    floor = np.float32(0.5)
-    some, rest = STO(kappa=floor), exact.toarray().astype(np.float32) > floor
+    min_probability = np.float32(0.5)
+    some, rest = STO(kappa=min_probability), exact.toarray().astype(np.float32) > min_probability
     low = ranks.toarray() * ~rest
     expected = STO(kappa=low.max()).fit(ranks, Y).predict(ranks) if rest.any() and low.max() < 1 else None
     if expected is not None:

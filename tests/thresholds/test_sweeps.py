@@ -98,7 +98,7 @@ def test_tune_selects_thresholds_by_validation_score(sweep_case, name):
         seen.append(thresholds)
         return {"macro_f": macro_f(test_Y, apply_thresholds(test_spe, thresholds))}
 
-    tuned = tune(name, spe, Y, prior, floor=0.04, score_test=score_test)
+    tuned = tune(name, spe, Y, prior, min_probability=0.04, score_test=score_test)
     every = [classification_metrics(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
     assert [entry.validation for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
     assert "macro_f" in scores_of(name)  # Figure 1 shows it for every method

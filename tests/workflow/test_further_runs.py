@@ -159,7 +159,7 @@ def test_the_scale_run_ranks_the_larger_set_only(finished):
     marked = ["amazon-670k-shape (synthetic)", "amazon-3m-shape (synthetic)"]
     assert (ranked, tuned) == (marked, marked[:1])
     estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
-    assert estimates["floor"] == 0.01
+    assert estimates["min_probability"] == 0.01
     # Nothing of another suite's hyperparameters is meant on the sets of this one.
     record = read_json(finished.folder / "results/amazon-3m-shape/plt/seed0/full/train.json")
     assert (record["hyperparameters"]["epochs"], record["hyperparameters"]["gamma"]) == (2, 1.0)

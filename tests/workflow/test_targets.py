@@ -51,10 +51,10 @@ def test_every_target_of_a_study_has_the_same_jobs(outputs):
     assert every == outputs("all") == outputs("suite")
     tables = {f"results/tables/suite/{name}" for name in ("table1", "table2")}
     figures = {name for name in every if name.startswith("results/figures/")}
-    made_of = {name for name in every - figures if not name.startswith(tuple(tables))}
+    manifest = {name for name in every - figures if not name.startswith(tuple(tables))}
     assert outputs("tables") == outputs(*(f"{table}.md" for table in tables)) == every - figures
     for dataset in SUITE["datasets"]:
-        own = {name for name in made_of if f"/{dataset}" in name}
+        own = {name for name in manifest if f"/{dataset}" in name}
         assert len(own) > 20
         assert outputs(dataset) == own
-    assert outputs(*SUITE["datasets"]) == made_of
+    assert outputs(*SUITE["datasets"]) == manifest

@@ -63,6 +63,6 @@ def test_the_table_is_that_of_a_local_run(storage, expected):
 
 def test_what_is_fetched_from_the_storage_is_a_project_that_can_be_reported(storage, expected):
     """Paths in it are those of the project, so that `xmlc status` and the page find the records of a table."""
-    made, local = (read_json(folder / TABLE.replace(".csv", ".made-of.json")) for folder in (storage, expected.folder))
+    made, local = (read_json(folder / TABLE.replace(".csv", ".manifest.json")) for folder in (storage, expected.folder))
     assert made == local
     assert all((storage / record).exists() for record in made["records"])

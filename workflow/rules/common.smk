@@ -9,16 +9,16 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest
 from xmlc.suite.papers import table_of
 from xmlc.suite.config.command_options import inference_options, options, search_options, sweep_options
-from xmlc.suite.results.made_of import in_project
+from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
 # Datasets whose models and estimates are deleted once the run no longer needs them (`keep_models`), and all others.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `quick`. On other
+# On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `batch_seeds`. On other
 # datasets, each seed is a separate job, so that only one model exists at a time.
-quick_models = jobs.one_of(name for names in jobs.quick_models(project).values() for name in names)
+batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
 
 
 def code(command, wildcards):
@@ -104,8 +104,8 @@ def extensions(wildcards):
 
 def inferred_from(wildcards):
     """Return the input of inference: a model of the whole training set, or estimates of a model of 80 % of it."""
-    basis = {"full": "model", "80": "spe"}[wildcards.portion]
-    return f"results/{wildcards.dataset}/{wildcards.model}/seed{wildcards.seed}/{wildcards.portion}/{basis}"
+    basis = {"full": "model", "80": "spe"}[wildcards.split]
+    return f"results/{wildcards.dataset}/{wildcards.model}/seed{wildcards.seed}/{wildcards.split}/{basis}"
 
 
 def table_records(wildcards):
@@ -138,8 +138,8 @@ def tell_plan():
     cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
-    told = cost_report(project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made))
-    print(told, end="\n" if told else "", file=sys.stderr, flush=True)
+    estimate = cost_report(project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made))
+    print(estimate, end="\n" if estimate else "", file=sys.stderr, flush=True)
 
 
 @atexit.register

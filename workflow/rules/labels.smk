@@ -52,12 +52,12 @@ rule thresholds_without_validation:
     params:
         code=lambda wildcards: code("thresholds", wildcards),
         methods=lambda wildcards: jobs.unlabelled_methods(project, wildcards.model, wildcards.dataset),
-        floor=lambda wildcards: project.floor(wildcards.dataset),
+        min_probability=lambda wildcards: project.min_probability(wildcards.dataset),
     message:
         "Choose thresholds for {wildcards.model} on {wildcards.dataset} without validation, seed {wildcards.seed}"
     shell:
         "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
-        " --floor {params.floor} --threads {threads} --out {output} 2> {log}"
+        " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
 # This rule runs all inference methods of a model. For `full`, they use the model's samples or marginals, which are
@@ -65,12 +65,12 @@ rule thresholds_without_validation:
 rule infer:
     input:
         data="results/{dataset}/data",
-        training="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        training="results/{dataset}/{model}/seed{seed}/{split}/train.json",
         basis=inferred_from,
     output:
-        directory("results/{dataset}/{model}/seed{seed}/{portion}/inference"),
+        directory("results/{dataset}/{model}/seed{seed}/{split}/inference"),
     log:
-        "logs/{dataset}/{model}/seed{seed}/{portion}/infer.log",
+        "logs/{dataset}/{model}/seed{seed}/{split}/infer.log",
     priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
@@ -80,10 +80,10 @@ rule infer:
         runtime=lambda wildcards, attempt: time("infer", wildcards, attempt),
     params:
         code=lambda wildcards: code("infer", wildcards),
-        methods=lambda wildcards: inference_options(project, wildcards.model, wildcards.portion),
+        methods=lambda wildcards: inference_options(project, wildcards.model, wildcards.split),
         extensions=extensions,
     message:
-        "Infer label sets with {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
+        "Infer label sets with {wildcards.model} on {wildcards.dataset}, split {wildcards.split}, seed {wildcards.seed}"
     shell:
         "xmlc infer {params.methods} --data {input.data} --from {input.basis} --training {input.training}"
         " {params.extensions:q} --threads {threads} --out {output} 2> {log}"

@@ -9,7 +9,7 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{quick_models})/){paths.NAME}",  # `train_and_rank_...` ranks the quick ones
+        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks the quick ones
     priority: 1  # before the next training, so that used models are deleted first
     conda:
         "../envs/xmlc.yaml"
@@ -48,11 +48,11 @@ rule estimate:
         runtime=lambda wildcards, attempt: time("estimate", wildcards, attempt),
     params:
         code=lambda wildcards: code("estimate", wildcards),
-        floor=lambda wildcards: project.floor(wildcards.dataset),
+        min_probability=lambda wildcards: project.min_probability(wildcards.dataset),
     message:
         "Estimate with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --floor {params.floor}"
+        "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --min-probability {params.min_probability}"
         " --threads {threads} --out {output} 2> {log}"
 
 

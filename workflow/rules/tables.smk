@@ -9,7 +9,7 @@ rule table:
             category="{paper}",
             labels={"table": "{table}"},
         ),
-        multiext("results/tables/{paper}/{table}", ".md", ".tex", ".made-of.json"),
+        multiext("results/tables/{paper}/{table}", ".md", ".tex", ".manifest.json"),
     log:
         "logs/tables/{paper}/{table}.log",
     localrule: True

@@ -34,13 +34,13 @@ rule train:
         data="results/{dataset}/data",
         tuned=search_result,
     output:
-        model=directory("results/{dataset}/{model}/seed{seed}/{portion}/model"),
-        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        model=directory("results/{dataset}/{model}/seed{seed}/{split}/model"),
+        record="results/{dataset}/{model}/seed{seed}/{split}/train.json",
     log:
-        "logs/{dataset}/{model}/seed{seed}/{portion}/train.log",
+        "logs/{dataset}/{model}/seed{seed}/{split}/train.log",
     wildcard_constraints:
         dataset=kept,
-        model=rf"(?!(?:{quick_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except the batch below
+        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except the batch below
     conda:
         "../envs/xmlc.yaml"
     threads: threads
@@ -49,13 +49,13 @@ rule train:
         runtime=lambda wildcards, attempt: time("train", wildcards, attempt),
     params:
         code=lambda wildcards: code("train", wildcards),
-        part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.portion],
+        part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.split],
         estimator=estimator,
         hyperparameters=hyperparameters,
         given=given,
         tuned=tuned,
     message:
-        "Train {wildcards.model} on {wildcards.dataset}, portion {wildcards.portion}, seed {wildcards.seed}"
+        "Train {wildcards.model} on {wildcards.dataset}, split {wildcards.split}, seed {wildcards.seed}"
     shell:
         "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
@@ -65,17 +65,17 @@ rule train:
 # The same rule for datasets whose models are deleted. The model's folder is temporary, and its record stays.
 use rule train as train_and_drop with:
     output:
-        model=temp(directory("results/{dataset}/{model}/seed{seed}/{portion}/model")),
-        record="results/{dataset}/{model}/seed{seed}/{portion}/train.json",
+        model=temp(directory("results/{dataset}/{model}/seed{seed}/{split}/model")),
+        record="results/{dataset}/{model}/seed{seed}/{split}/train.json",
     wildcard_constraints:
         dataset=dropped,
         model=jobs.one_of(project.models),
 
 
-# Models with the key `quick` train faster than two processes start. On a cluster, each job also starts a Snakemake. One
+# Models with the key `batch_seeds` train faster than two processes start. On a cluster, each job also starts a Snakemake. One
 # job therefore trains and ranks all seeds of such a model. Each list of seeds in the suites needs a separate rule,
 # because the outputs of a rule's jobs differ only in wildcards.
-for seeds, models in jobs.quick_models(project).items():
+for seeds, models in jobs.batched_models(project).items():
 
     rule:
         name:

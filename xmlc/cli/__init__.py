@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from xmlc.core.errors import INTERRUPTED, XmlcError, needs_extra
+from xmlc.core.errors import INTERRUPTED, RENAMED, XmlcError, needs_extra
 
 if not find_spec("click"):
     which = "found no package click, expected the extra `text` (fit, predict, evaluate) or `workflow` (all commands)"
@@ -71,7 +71,7 @@ GROUPS = {
         "compare": "Compare two tables and assess the differences.",
         "fingerprint": "Print a fingerprint of all numbers, to compare two runs.",
         "accept": "Save the current tables as the reference tables.",
-        "deviations": "Save the results of several seeds, for intervals.",
+        "seed-variation": "Save the results of several seeds, for intervals.",
     },
     "Tools": {
         "verify": "List results and downloads that changed on disk.",
@@ -93,7 +93,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the subcommand. If it does not exist, suggest the nearest name."""
-        if args and args[0] not in COMMANDS and (near := get_close_matches(args[0].lower(), COMMANDS, n=1)):
+        name = RENAMED.get(args[0], args[0]).lower() if args else ""
+        if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
         return super().resolve_command(ctx, args)
 
@@ -110,7 +111,7 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             extra = "text" if MODULES.get(name) == TEXTS else "workflow"
             raise needs_extra(f"xmlc {name}: found no package {error.name}", extra) from error
-        found: click.Command = getattr(module, f"{name}_command", None) or module.command
+        found: click.Command = getattr(module, f"{name.replace('-', '_')}_command", None) or module.command
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -145,6 +146,8 @@ def main(arguments: list[str] | None = None) -> None:
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # The command line itself is wrong.
+        if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
+            error = click.NoSuchOption(error.option_name, possibilities=[RENAMED[error.option_name]], ctx=error.ctx)
         _reword(error)
         error.show()
         sys.exit(error.exit_code)
@@ -154,8 +157,8 @@ def main(arguments: list[str] | None = None) -> None:
     except XmlcError as error:
         _fail(message_of(error))
     except MemoryError as error:
+        from xmlc.core.environment import peak_bytes
         from xmlc.core.memory import OF_FILES, OF_STEPS, said_of_memory
-        from xmlc.core.passport import peak_bytes
 
         given = sys.argv[1:] if arguments is None else arguments
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES

@@ -144,7 +144,7 @@ def fit_command(
         model.save(out)
     else:
         X, Y = features_and_labels(file, given)
-        model.fit_to(out, X, Y)
+        model.fit_to_disk(out, X, Y)
         n, total = X.shape[0], Y.nnz
     found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels per instance"
     click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB")

@@ -10,6 +10,33 @@ WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading
 # The machine causes these errors, such as a full disk. The program and the file's content do not.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
+#: Former names of hyperparameters, options, commands and keys. They are refused with the present name.
+RENAMED = {
+    "weight_cut": "weight_threshold",
+    "fit_to": "fit_to_disk",
+    "floor": "min_probability",
+    "floors": "min_probabilities",
+    "--floor": "--min-probability",
+    "peers": "baselines",
+    "--peers": "--baselines",
+    "--no-peers": "--no-baselines",
+    "beside": "comparison",
+    "quick": "batch_seeds",
+    "as_in": "from_suite",
+    "tuned_as": "share_search_with",
+    "found": "selected",
+    "further": "extra_stages",
+    "in_trials": "trial_overrides",
+    "--in-trials": "--trial-overrides",
+    "ranked_only": "skip_thresholds",
+    "ranks_only": "skip_thresholds",
+    "counted_on": "report_on",
+    "portion": "split",
+    "deviations": "seed-variation",
+    "foretold": "cost-estimates",
+    "passport": "environment",
+    "calibrated": "fitted",
+}
 
 INTERRUPTED = "interrupted. Run the same command again to continue."
 
@@ -47,7 +74,9 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return the nearest of some names as text, or all of them."""
+    """Return the present name of a former one (`RENAMED`), or the nearest of some names as text, or all of them."""
+    if RENAMED.get(name) in names:
+        return RENAMED[name]
     near = get_close_matches(name.lower(), names, n=3) or sorted(names)
     return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
 

@@ -107,7 +107,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
+    """Yield a temporary folder next to ``comparison``, on the same file system, and remove it when the block ends.
 
     Temporary folders of killed processes are removed there first.
     """

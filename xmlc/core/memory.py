@@ -11,7 +11,7 @@ OF_STEPS = (
     "in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
     "(--config models= or datasets=). snakemake --dry-run estimates the memory of the largest jobs."
 )
-OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_cut\": 0.2}'."
+OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_threshold\": 0.2}'."
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING, KEPT = "compiling kernels", " (cached for the next run)"
-_told: set[str] = set()  # Titles for which this process has reported compilation.
+_reported: set[str] = set()  # Titles for which this process has reported compilation.
 
 
 class Progress:
@@ -54,8 +54,8 @@ class Progress:
 
     def notify(self, event: Any) -> None:
         """Report the first compilation of a kernel. Numba calls this when one begins or ends."""
-        if event.is_start and self._title not in _told:
-            _told.add(self._title)
+        if event.is_start and self._title not in _reported:
+            _reported.add(self._title)
             from xmlc.core.kernel_cache import kernel_folder  # This module imports numba.
 
             kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # `kernel_cache` warns otherwise.

@@ -1,6 +1,6 @@
 """Infer the label set with the greatest expected F-measure for each instance (gfm2011)."""
 
-from xmlc.inference.distributions import LabelsBySize, floor_bound, labels_below_floor
+from xmlc.inference.distributions import LabelsBySize, missed_below, truncation_bound
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.methods import METHODS, infer_blocks
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
@@ -12,17 +12,17 @@ __all__ = [
     "LabelsBySize",
     "Samples",
     "fit_size_weights",
-    "floor_bound",
     "gfm",
     "gfm_sizes",
     "gfm_t",
     "hamming",
     "infer_blocks",
-    "labels_below_floor",
     "lewis",
     "marginals_of",
     "meuf",
     "meuf_approx",
     "meuf_cubic",
+    "missed_below",
     "multinomial",
+    "truncation_bound",
 ]

@@ -100,30 +100,30 @@ def leave_one_out_sizes(p, ranked):
     sizes : float64 (S,)
         Sizes that are kept, ascending.
     """
-    law = count_distribution(p, count_limit(in_turn(p), p.size))
-    sizes, n_sizes = np.empty(law.size), 0
-    for size in range(1, law.size):
-        if law[size] > 1e-17:
+    pmf = count_distribution(p, count_limit(in_turn(p), p.size))
+    sizes, n_sizes = np.empty(pmf.size), 0
+    for size in range(1, pmf.size):
+        if pmf[size] > 1e-17:
             sizes[n_sizes] = size
             n_sizes += 1
-    P, rest = np.empty((n_sizes, ranked.size)), np.empty(law.size - 1)
+    P, rest = np.empty((n_sizes, ranked.size)), np.empty(pmf.size - 1)
     for i in range(ranked.size):
-        without_label(law, ranked[i], rest)
+        without_label(pmf, ranked[i], rest)
         for s in range(n_sizes):
             P[s, i] = ranked[i] * rest[np.int64(sizes[s]) - 1]
     return P, sizes[:n_sizes]
 
 
 @njit(cache=True, nogil=True)
-def mean_reciprocals(law, size):
-    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1 (0 for t = 0), where N has the distribution ``law``.
+def mean_reciprocals(pmf, size):
+    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1 (0 for t = 0), where N has the distribution ``pmf``.
 
     The result is float64 (size,).
     """
     result = np.zeros(size)
     for t in range(1, size):
-        for r in range(law.size):
-            result[t] += law[r] / (t + r)
+        for r in range(pmf.size):
+            result[t] += pmf[r] / (t + r)
     return result
 
 
@@ -154,8 +154,8 @@ def expected_of_first(p, tail):
         for a in range(k):
             now[a] += before[a] * (1.0 - p[k - 1])
             now[a + 1] += before[a] * p[k - 1]
-    law = count_distribution(tail, count_limit(in_turn(tail), tail.size))
-    reciprocals = mean_reciprocals(law, 2 * K + 1)
+    pmf = count_distribution(tail, count_limit(in_turn(tail), tail.size))
+    reciprocals = mean_reciprocals(pmf, 2 * K + 1)
     values = np.zeros(K + 1)
     for k in range(K, 0, -1):
         now = hits[k * (k + 1) // 2 :]

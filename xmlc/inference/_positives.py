@@ -44,28 +44,28 @@ def count_distribution(p, limit):
     limit : int
         Largest number of positives.
     """
-    law = np.zeros(limit + 1)
-    law[0] = 1.0
+    pmf = np.zeros(limit + 1)
+    pmf[0] = 1.0
     for i in range(p.size):
         positive, negative = p[i], 1.0 - p[i]
         for r in range(min(i + 1, limit), 0, -1):
-            law[r] = law[r] * negative + law[r - 1] * positive
-        law[0] *= negative
-    return law
+            pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
+        pmf[0] *= negative
+    return pmf
 
 
 @njit(cache=True, nogil=True)
-def without_label(law, p, rest):
+def without_label(pmf, p, rest):
     """Remove one label with marginal ``p`` from a distribution of the number of positives.
 
-    Let q be the distribution without the label. law[r] = (1 - p) q[r] + p q[r - 1] is solved upwards if p <= 1/2, and
+    Let q be the distribution without the label. pmf[r] = (1 - p) q[r] + p q[r - 1] is solved upwards if p <= 1/2, and
     downwards if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) / max(p, 1 - p) <= e. The
-    rounding of law[r] is at most doubled. So after r steps the absolute error is below 2 (r + 1) roundings of a
+    rounding of pmf[r] is at most doubled. So after r steps the absolute error is below 2 (r + 1) roundings of a
     probability, for every p.
 
     Parameters
     ----------
-    law : float64 (size,)
+    pmf : float64 (size,)
         From `count_distribution` with the `count_limit`. The last entry is negligible, or belongs to all labels.
     p : float64
         Marginal of the label.
@@ -75,31 +75,31 @@ def without_label(law, p, rest):
     if p <= 0.5:
         before = 0.0
         for r in range(rest.size):
-            before = max((law[r] - p * before) / (1.0 - p), 0.0)
+            before = max((pmf[r] - p * before) / (1.0 - p), 0.0)
             rest[r] = before
     else:
         after = 0.0
         for r in range(rest.size - 1, -1, -1):
-            after = max((law[r + 1] - (1.0 - p) * after) / p, 0.0)
+            after = max((pmf[r + 1] - (1.0 - p) * after) / p, 0.0)
             rest[r] = after
 
 
 @njit(cache=True, nogil=True)
-def add_label(law, positive, negative):
+def add_label(pmf, positive, negative):
     """Add one label to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
-    for r in range(law.size - 1, 0, -1):
-        law[r] = law[r] * negative + law[r - 1] * positive
-    law[0] *= negative
+    for r in range(pmf.size - 1, 0, -1):
+        pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
+    pmf[0] *= negative
 
 
 @njit(cache=True, nogil=True)
-def convolve(law, other, result):
+def convolve(pmf, other, result):
     """Write the distribution of the sum of two numbers of positives, each float64 (size,), truncated above size - 1."""
     result[:] = 0.0
-    for a in range(law.size):
-        if law[a] > 0.0:
-            for r in range(law.size - a):
-                result[a + r] += law[a] * other[r]
+    for a in range(pmf.size):
+        if pmf[a] > 0.0:
+            for r in range(pmf.size - a):
+                result[a + r] += pmf[a] * other[r]
 
 
 @njit(cache=True, nogil=True)

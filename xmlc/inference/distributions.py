@@ -179,7 +179,7 @@ def predict_from_marginals(
 # An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the resulting loss.
 
 
-def floor_bound(
+def truncation_bound(
     Y_hat: Matrix, expected_f: np.ndarray, dropped: float | np.ndarray, kappa: float = 1.0, independent: bool = True
 ) -> np.ndarray:
     """Bound the loss of expected F-measure if inference leaves out labels below the minimum probability.
@@ -217,7 +217,7 @@ def floor_bound(
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
         delta: at most kappa times the number of dropped labels. You can also pass the number of true labels below the
-        minimum probability (`labels_below_floor` on a validation set). The bound is linear in it except for the
+        minimum probability (`missed_below` on a validation set). The bound is linear in it except for the
         minimum, so the mean over the instances then estimates the mean bound.
     kappa : float
         The minimum probability: no dropped label's marginal exceeds it. 1 is always valid.
@@ -245,7 +245,7 @@ def floor_bound(
     return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, longer, never)
 
 
-def labels_below_floor(spe: Matrix, Y: Matrix) -> np.ndarray:
+def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:
     """Count the true labels of each instance that have no estimate above the minimum probability.
 
     Parameters
@@ -268,19 +268,23 @@ def labels_below_floor(spe: Matrix, Y: Matrix) -> np.ndarray:
     return found.row_positives - found.row_hits
 
 
-def floor_loss(
-    marginals: sparse.csr_array, floor: float, Y: sparse.csr_array, Y_hat: sparse.csr_array, expected_f: np.ndarray
+def truncation_loss(
+    marginals: sparse.csr_array,
+    min_probability: float,
+    Y: sparse.csr_array,
+    Y_hat: sparse.csr_array,
+    expected_f: np.ndarray,
 ) -> float:
     """Bound the loss of mean expected F by a minimum probability, from the number of true labels that it left out.
 
-    This number estimates the sum of the dropped marginals. `floor_bound` is linear in this sum, except for its first
-    term, min(delta, 2 kappa). The first term is concave, so its mean is at most its value at the mean.
+    This number estimates the sum of the dropped marginals. `truncation_bound` is linear in this sum, except for its
+    first term, min(delta, 2 kappa). This term is concave, so its mean is at most its value at the mean.
 
     Parameters
     ----------
     marginals : csr_array, shape (n, m)
-        The estimates above ``floor``.
-    floor : float
+        The estimates above ``min_probability``.
+    min_probability : float
         The minimum probability.
     Y : boolean csr_array, shape (n, m)
         The true labels.
@@ -289,6 +293,6 @@ def floor_loss(
     expected_f : ndarray of float64, shape (n,)
         The maximiser's values of the sets.
     """
-    missed = labels_below_floor(marginals, Y)
-    linear = floor_bound(Y_hat, expected_f, missed, kappa=0.0)
-    return min(mean(missed), 2 * floor) + mean(linear)
+    missed = missed_below(marginals, Y)
+    linear = truncation_bound(Y_hat, expected_f, missed, kappa=0.0)
+    return min(mean(missed), 2 * min_probability) + mean(linear)

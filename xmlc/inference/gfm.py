@@ -28,7 +28,7 @@ def gfm(
     P : LabelsBySize, Samples, ndarray, or marginals
         With ``p_empty``, an ndarray of shape (n, m, S), or (m, S) for one instance, holds p(Y_i = 1, s_y = s).
         Without it, an SPE (sparse) or an ndarray of shape (n, m) holds marginals of independent labels. Labels that an
-        SPE does not store count as 0 (`floor_bound` bounds the loss).
+        SPE does not store count as 0 (`truncation_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0).
     sizes : ndarray of int, shape (S,), optional

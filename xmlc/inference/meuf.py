@@ -28,7 +28,7 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        p(Y_i = 1). Labels that an SPE does not store count as 0 (`floor_bound` bounds the loss).
+        p(Y_i = 1). Labels that an SPE does not store count as 0 (`truncation_bound` bounds the loss).
     n_jobs : int or None
         Number of threads. The result does not depend on it.
 

@@ -86,20 +86,20 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
-    laws = np.empty((found.size, n_sizes))
+    pmfs = np.empty((found.size, n_sizes))
     for whole in (False, True):
         first = n_cut = 0
         for (part,) in blocks_of_rows(some_rows(p, 0, found.size)):
             rows = slice(first, first + part.shape[0])
             arrays = part.indptr.astype(np.int64), part.data.astype(np.float64), found[rows].astype(np.int64)
-            n_cut += size_laws(*arrays, whole, laws[rows])
+            n_cut += size_pmfs(*arrays, whole, pmfs[rows])
             first = rows.stop
             release(p)
         if n_cut == 0:
             break
     weights = np.ones(n_sizes)
     for _ in range(ITERATIONS):
-        expected = weights * shares_of_sizes(laws, weights) / found.size
+        expected = weights * shares_of_sizes(pmfs, weights) / found.size
         ratio = np.divide(shares, expected, out=np.zeros(n_sizes), where=expected > 0)
         weights *= ratio
         weights /= weights.max() if weights.max() > 0 else 1.0
@@ -150,7 +150,7 @@ def gfm_sizes(
 
 
 @njit(cache=True, nogil=True)
-def size_laws(indptr, marginals, found, whole, laws):
+def size_pmfs(indptr, marginals, found, whole, pmfs):
     """Write each instance's distribution of the number of positives, for independent labels.
 
     Parameters
@@ -163,7 +163,7 @@ def size_laws(indptr, marginals, found, whole, laws):
         Number of labels of each instance.
     whole : bool
         Whether to write sizes above `count_limit` too.
-    laws : float64 (n, S)
+    pmfs : float64 (n, S)
         Written. The last column holds S - 1 positives or more.
 
     Returns
@@ -171,63 +171,63 @@ def size_laws(indptr, marginals, found, whole, laws):
     n_cut : int
         Number of instances whose size is possible but was not written.
     """
-    laws[:], n_cut = 0.0, 0
-    for i in range(laws.shape[0]):
+    pmfs[:], n_cut = 0.0, 0
+    for i in range(pmfs.shape[0]):
         p = marginals[indptr[i] : indptr[i + 1]]
-        limit, largest = count_limit(in_turn(p), p.size), min(laws.shape[1] - 1, p.size)
+        limit, largest = count_limit(in_turn(p), p.size), min(pmfs.shape[1] - 1, p.size)
         if whole:
             limit = max(limit, largest)
         n_cut += limit < min(found[i], largest)
-        law = count_distribution(p, limit)
-        for s in range(law.size):
-            laws[i, min(s, laws.shape[1] - 1)] += law[s]
+        pmf = count_distribution(p, limit)
+        for s in range(pmf.size):
+            pmfs[i, min(s, pmfs.shape[1] - 1)] += pmf[s]
     return n_cut
 
 
 @njit(cache=True, nogil=True)
-def shares_of_sizes(laws, weights):
-    """Return the sum over instances of law[s] / sum_t law[t] weights[t], float64 (S,), in one pass over ``laws``.
+def shares_of_sizes(pmfs, weights):
+    """Return the sum over instances of pmf[s] / sum_t pmf[t] weights[t], float64 (S,), in one pass over ``pmfs``.
 
     Instances without mass on weighted sizes add nothing. Each instance has four partial sums: size s is added to sum s
     modulo 4. They are joined as (0 + 1) + (2 + 3). Instances are added in their order.
 
     Parameters
     ----------
-    laws : float64 (n, S)
-        Distributions of the number of positives, from `size_laws`.
+    pmfs : float64 (n, S)
+        Distributions of the number of positives, from `size_pmfs`.
     weights : float64 (S,)
         Weights of the sizes.
     """
     n_sizes = weights.size
     shares, lanes = np.zeros(n_sizes), np.empty(4)
-    for i in range(laws.shape[0]):
+    for i in range(pmfs.shape[0]):
         lanes[:] = 0.0
         for s in range(n_sizes):
-            lanes[s & 3] += laws[i, s] * weights[s]
+            lanes[s & 3] += pmfs[i, s] * weights[s]
         total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
         if total > 0.0:
             scale = 1.0 / total
             for s in range(n_sizes):
-                shares[s] += laws[i, s] * scale
+                shares[s] += pmfs[i, s] * scale
     return shares
 
 
 @njit(cache=True, nogil=True)
-def weighted_law(law, weights, e, size):
-    """Return law[s] weights[s] 2^(e (size - s)), float64 (R,).
+def weighted_pmf(pmf, weights, e, size):
+    """Return pmf[s] weights[s] 2^(e (size - s)), float64 (R,).
 
     Parameters
     ----------
-    law : float64 (R,)
+    pmf : float64 (R,)
         Distribution of the number of positives.
     weights : float64 (S,)
         Weights of the sizes. The last applies to S - 1 and more.
     e, size : int
         Results of `reach`, or 0 if the marginals are unchanged.
     """
-    result = np.empty(law.size)
-    for s in range(law.size):
-        result[s] = law[s] * weights[min(s, weights.size - 1)]
+    result = np.empty(pmf.size)
+    for s in range(pmf.size):
+        result[s] = pmf[s] * weights[min(s, weights.size - 1)]
         if e != 0:
             result[s] = ldexp(result[s], np.int32(e * (size - s)))
     return result
@@ -316,8 +316,8 @@ def best_of_sizes(p, ids, weights, heap):
     value : float64
         Its expected F-measure.
     """
-    law = count_distribution(p, count_limit(in_turn(p), p.size))
-    sizes = weighted_law(law, weights, 0, 0)
+    pmf = count_distribution(p, count_limit(in_turn(p), p.size))
+    sizes = weighted_pmf(pmf, weights, 0, 0)
     make_heap(heap, p, ids)
     mass, most = in_turn(sizes), weights[: p.size + 1].max()
     if mass <= RARE * most:
@@ -328,16 +328,16 @@ def best_of_sizes(p, ids, weights, heap):
         if size >= 0:
             least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # A negative e favours larger sizes.
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
-        sizes, mass = law, in_turn(law)
+        sizes, mass = pmf, in_turn(pmf)
     sizes = sizes / mass
-    prefix, rest = np.zeros(law.size), np.empty(law.size - 1)
+    prefix, rest = np.zeros(pmf.size), np.empty(pmf.size - 1)
     best_k, best = 0, sizes[0]
     for k in range(1, p.size + 1):
         place = pop_first(heap, p.size - k + 1, p, ids)
-        without_label(law, p[place], rest)
-        for s in range(1, law.size):
-            if law[s] > 0.0:
-                prefix[s] += p[place] * rest[s - 1] * (sizes[s] / law[s])
+        without_label(pmf, p[place], rest)
+        for s in range(1, pmf.size):
+            if pmf[s] > 0.0:
+                prefix[s] += p[place] * rest[s - 1] * (sizes[s] / pmf[s])
         value, bound = value_and_bound(prefix, sizes, k)
         if value > best + TIE:
             best_k, best = k, value
@@ -374,8 +374,8 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     start, stop = 0, min(RANKED, n)
     for rank in range(stop):
         pop_first(heap, n - rank, p, ids)
-    behind = laws_behind(positive, negative, heap, start, stop, last)
-    law, sizes = behind[0], weighted_law(behind[0], weights, e, size)
+    behind = pmfs_behind(positive, negative, heap, start, stop, last)
+    pmf, sizes = behind[0], weighted_pmf(behind[0], weights, e, size)
     sizes /= in_turn(sizes)
     hits, rest, prefix = np.zeros(last + 1), np.empty(last + 1), np.zeros(last + 1)
     hits[0], best_k, best = 1.0, 0, sizes[0]
@@ -384,13 +384,13 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
             start, stop = stop, min(2 * stop, n)
             for rank in range(start, stop):
                 pop_first(heap, n - rank, p, ids)
-            behind = laws_behind(positive, negative, heap, start, stop, last)
+            behind = pmfs_behind(positive, negative, heap, start, stop, last)
         place = heap[n - k]
         convolve(hits, behind[k - start], rest)
         add_label(hits, positive[place], negative[place])
         for s in range(1, last + 1):
             if sizes[s] > 0.0:
-                prefix[s] += sizes[s] * (positive[place] * rest[s - 1] / law[s])
+                prefix[s] += sizes[s] * (positive[place] * rest[s - 1] / pmf[s])
         value, bound = value_and_bound(prefix, sizes, k)
         if value > best + TIE:
             best_k, best = k, value
@@ -400,7 +400,7 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
 
 @njit(cache=True, nogil=True)
-def laws_behind(positive, negative, heap, start, stop, last):
+def pmfs_behind(positive, negative, heap, start, stop, last):
     """Return distributions of the number of positives among all labels except the first start, .. stop in rank.
 
     Parameters

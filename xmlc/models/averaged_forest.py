@@ -35,7 +35,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     All instances go down one tree after another. A kernel then averages the shares in their leaves. In training, memory
     holds at most one unfinished tree for each thread. A grown tree is appended to the arrays of the forest, which
-    `fit_to` keeps in files. After a descent, the memory of mapped files is released.
+    `fit_to_disk` keeps in files. After a descent, the memory of mapped files is released.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).

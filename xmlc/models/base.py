@@ -91,7 +91,7 @@ class SparseProbabilityEstimator(Estimator):
     compiles: ClassVar[bool] = True
     #: Whether a model with default settings estimates label frequencies among instances with the same features well.
     calibrated: ClassVar[bool] = True
-    _into: Path | None = None  # folder in which `fit` writes finished arrays (`xmlc.core.growing`) during `fit_to`
+    _into: Path | None = None  # folder in which `fit` writes finished arrays (`xmlc.core.growing`) during `fit_to_disk`
     unit_norm: bool  # `_kernel_form` needs this hyperparameter and the next
     n_jobs: int | None
 
@@ -298,7 +298,7 @@ class SparseProbabilityEstimator(Estimator):
         self.label_names_in_ = found
         return self
 
-    def fit_to(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
+    def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a training set and write the model: `fit` and `save` with less memory.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
@@ -351,7 +351,7 @@ class SparseProbabilityEstimator(Estimator):
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to` has written it
+                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` has written it
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:

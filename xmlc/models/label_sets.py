@@ -9,7 +9,7 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-FLOOR = 1e-4  # minimum estimate of a label in a set
+MIN_PROBABILITY = 1e-4  # minimum estimate of a label in a set
 ROWS = 4096  # number of instances whose estimates are in memory at a time
 
 
@@ -40,6 +40,6 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
             spe * predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.labelled_)[0]
         )
 
-    asked.estimate_blocks(model._instances(X), FLOOR, ROWS, keep_sets)
+    asked.estimate_blocks(model._instances(X), MIN_PROBABILITY, ROWS, keep_sets)
     model.inner_products_ = asked.inner_products_
     return sparse.csr_array(sparse.vstack(found, format="csr"))

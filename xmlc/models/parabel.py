@@ -59,7 +59,7 @@ class Parabel(SparseProbabilityEstimator):
         labels, and 0.03 with more.
     epochs : int
         Maximum number of passes over a node's instances.
-    weight_cut : "auto", float or None
+    weight_threshold : "auto", float or None
         Weights with at most this absolute value are dropped when a node is trained. "auto": 0.1, as in Parabel, up to
         1,000 labels, and 0.05 with more. None keeps all weights.
     beam : int or None
@@ -75,7 +75,7 @@ class Parabel(SparseProbabilityEstimator):
     ----------
     trees_ : list of PLT
         The fitted trees.
-    C_, arity_, hinge_power_, tol_, weight_cut_
+    C_, arity_, hinge_power_, tol_, weight_threshold_
         The given or selected values of these hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
         Number of node classifiers in all trees, evaluated for each instance in the last prediction.
@@ -108,7 +108,7 @@ class Parabel(SparseProbabilityEstimator):
     C: float | None = None
     tol: float | None = None
     epochs: int = 20
-    weight_cut: float | plt.Auto | None = "auto"
+    weight_threshold: float | plt.Auto | None = "auto"
     beam: int | None = 10
     unit_norm: bool = True
     random_state: int = 0
@@ -133,7 +133,7 @@ class Parabel(SparseProbabilityEstimator):
         """Set the attributes of hyperparameters to the given values, or to the usual values if none are given."""
         for name, value in usual.items():
             given = getattr(self, name)
-            leaves_open = given == "auto" or (given is None and name != "weight_cut")
+            leaves_open = given == "auto" or (given is None and name != "weight_threshold")
             setattr(self, f"{name}_", value if leaves_open else given)
 
     def _selected(self) -> Hyperparameters:

@@ -39,7 +39,7 @@ ESTIMATORS = LEARNERS | {
 }
 DEFAULT = "stacking"  # estimator of `xmlc.TextClassifier` and `xmlc fit`
 STREAMING = "oplt"  # their estimator if they learn from a stream
-_BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/peers/)(?P<program>[a-z]+)")
+_BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
 def estimator_class(name: str) -> Any:

@@ -255,7 +255,7 @@ class Stacking(SparseProbabilityEstimator):
         Y: sparse.csr_array,
         given: dict[str, Any],
     ) -> SparseProbabilityEstimator:
-        return member.fit(X, Y, **given) if self._into is None else member.fit_to(self._into / name, X, Y, **given)
+        return member.fit(X, Y, **given) if self._into is None else member.fit_to_disk(self._into / name, X, Y, **given)
 
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
@@ -296,7 +296,7 @@ class Stacking(SparseProbabilityEstimator):
     def _write(self, folder: Path) -> None:
         super()._write(folder)
         for name, member in self.members_.items():
-            if not (folder / name).exists():  # `fit_to` has written it
+            if not (folder / name).exists():  # `fit_to_disk` has written it
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:

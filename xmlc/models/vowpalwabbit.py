@@ -1,4 +1,4 @@
-"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``peers``), as an estimator."""
+"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``baselines``), as an estimator."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def _program() -> Any:
     try:
         return importlib.import_module("vowpalwabbit")
     except ImportError as error:
-        raise needs_extra("vowpalwabbit is not installed", "peers") from error
+        raise needs_extra("vowpalwabbit is not installed", "baselines") from error
 
 
 def _check_classes(Y: sparse.csr_array) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from scipy import sparse
 
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 

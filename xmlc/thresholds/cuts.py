@@ -56,28 +56,28 @@ class Cuts:
     ranked: sparse.csr_array
     distinct: np.ndarray
 
-    def best(self, floors: np.ndarray, recall: float) -> np.ndarray:
+    def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
         """Return the thresholds of `best_cuts`, uint32 (g,), which also explains the parameters."""
         thresholds = np.empty_like(self.largest)
         arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
-        best_cuts(*arrays, floors, recall, thresholds)
+        best_cuts(*arrays, minima, recall, thresholds)
         return thresholds
 
-    def bits_of(self, floors: np.ndarray) -> np.ndarray:
+    def bits_of(self, minima: np.ndarray) -> np.ndarray:
         """Return minimum thresholds, float32 or float64 (m,), as uint32. They are compared in the given type."""
         if self.distinct.size == 0:
-            return (floors + np.float32(0)).view(np.uint32)  # -0 is 0
-        counts = np.searchsorted(self.distinct.astype(floors.dtype), floors, side="right")
-        return np.where(floors > 0, counts, 0).astype(np.uint32)
+            return (minima + np.float32(0)).view(np.uint32)  # -0 is 0
+        counts = np.searchsorted(self.distinct.astype(minima.dtype), minima, side="right")
+        return np.where(minima > 0, counts, 0).astype(np.uint32)
 
-    def numbers_of(self, bits: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    def numbers_of(self, bits: np.ndarray, minima: np.ndarray) -> np.ndarray:
         """Convert thresholds to numbers, float32 (m,), or float64 if float32 is too coarse.
 
         Parameters
         ----------
         bits : uint32 (m,)
             One less than the lowest predicted estimate. For a label without predictions, its largest estimate.
-        floors : float32 or float64 (m,)
+        minima : float32 or float64 (m,)
             Minimum thresholds, which labels without a greater estimate receive.
         """
         if self.distinct.size == 0:
@@ -85,11 +85,11 @@ class Cuts:
         labels, ranks = self.ranked.indices, self.ranked.data.view(np.uint32)
         left_out = np.zeros(bits.size, dtype=np.uint32)
         np.maximum.at(left_out, labels, np.where(ranks <= bits[labels], ranks, np.uint32(0)))
-        last, none = np.broadcast_to(self.largest, bits.shape), self.bits_of(floors)
+        last, none = np.broadcast_to(self.largest, bits.shape), self.bits_of(minima)
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            least = np.where(last > none, largest, np.maximum(floors, below))  # float32 may round it to the minimum
+            least = np.where(last > none, largest, np.maximum(minima, below))  # float32 may round it to the minimum
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
@@ -212,7 +212,7 @@ def count_between(spe, starts, lowest, counts):
 
 
 @njit(cache=True, nogil=True)
-def best_cuts(starts, lowest, hits, predicted, largest, positives, floors, recall, thresholds):
+def best_cuts(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
     """Find the candidate that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
 
     F_beta grows with h / (w P + k), with w = beta^2. The kernel compares these ratios by products, which are exact for
@@ -222,7 +222,7 @@ def best_cuts(starts, lowest, hits, predicted, largest, positives, floors, recal
     ----------
     starts, lowest, hits, predicted, largest, positives
         Attributes of `Cuts`.
-    floors : uint32 (g,)
+    minima : uint32 (g,)
         Minimum thresholds: only strictly greater estimates are predicted.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
@@ -231,9 +231,9 @@ def best_cuts(starts, lowest, hits, predicted, largest, positives, floors, recal
     """
     for g in range(thresholds.size):
         n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)
-        thresholds[g] = max(largest[g], floors[g])
+        thresholds[g] = max(largest[g], minima[g])
         for c in range(starts[g + 1] - 1, starts[g] - 1, -1):
-            if lowest[c] <= floors[g]:
+            if lowest[c] <= minima[g]:
                 break
             if hits[c] * (n_positives + best_k) > best_h * (n_positives + predicted[c]):
                 best_h, best_k, thresholds[g] = hits[c], predicted[c], lowest[c] - np.uint32(1)

@@ -57,7 +57,7 @@ class ExpectedF(ThresholdMethod):
         Share of the training set that carries each label (`xmlc.thresholds.priors`). It corrects estimates that are
         missing or too low: T becomes n times the share if this is more than the sum of the estimates of the n
         instances. For ``zero_division=1`` the additional positives are independent of the estimates (Poisson).
-    floor : float
+    min_share : float
         Minimum threshold, as a share of the mean over the labels that have estimates. Use 0 for the label sets of these
         instances. Use 0.25 for other instances, which have labels without estimates here. With 0, such a label would
         be predicted at every estimate. With ``zero_division=1``, any value above 0 also affects labels whose best
@@ -67,10 +67,10 @@ class ExpectedF(ThresholdMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds for these instances, or for similar instances. If the empty prediction is best for a label, its
-        threshold is its largest estimate. A label without estimates has 0. ``floor`` may raise both.
+        threshold is its largest estimate. A label without estimates has 0. ``min_share`` may raise both.
     expected_ : ndarray of float64, shape (m,)
         The expected measure of each label, in [0, 1]. Its mean is the expected macro-F, without the effect of
-        ``floor``.
+        ``min_share``.
 
     Notes
     -----
@@ -96,7 +96,7 @@ class ExpectedF(ThresholdMethod):
     overlap: Overlap = F1
     zero_division: int = 0
     prior: np.ndarray | None = None
-    floor: float = 0.0
+    min_share: float = 0.0
 
     def fit(self, spe: Matrix, Y: Matrix | None = None) -> Self:
         """Learn the thresholds.
@@ -115,7 +115,7 @@ class ExpectedF(ThresholdMethod):
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(f"found zero_division={self.zero_division!r}, expected 0 or 1")
-        check("floor", self.floor, SHARE)
+        check("min_share", self.min_share, SHARE)
         given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), checked_overlap(self.overlap)
         mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
         counts = np.zeros(spe.shape[1], dtype=np.int64)
@@ -135,11 +135,11 @@ class ExpectedF(ThresholdMethod):
         below = ratio.astype(np.float32)
         below[below > ratio] = np.nextafter(below[below > ratio], np.float32(0))
         below = np.minimum(below, np.nextafter(largest, np.float32(0)))
-        self.thresholds_ = np.maximum(below, np.float32(self.floor * mean))
+        self.thresholds_ = np.maximum(below, np.float32(self.min_share * mean))
         if self.zero_division:
             absent *= exp(-others)
             empty = absent >= self.expected_
-            self.thresholds_[empty] = np.maximum(largest, np.float32(mean if self.floor else 0))[empty]
+            self.thresholds_[empty] = np.maximum(largest, np.float32(mean if self.min_share else 0))[empty]
             self.expected_[empty] = absent[empty]
         self._remember_names(given)
         return self

@@ -21,9 +21,9 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# `ExpectedF.floor` for thresholds that are applied to other instances than the fitted ones. On the validation splits of
-# four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
-FLOOR = 0.25
+# `ExpectedF.min_share` for thresholds that are applied to other instances than the fitted ones. On the validation
+# splits of four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
+MIN_SHARE = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
 
@@ -114,7 +114,7 @@ class LabelSets(Estimator):
             self.method_ = "meuf" if Y is None else "gfm_sizes"
             return self
         if self.measure == "macro_f":
-            method = ExpectedF(prior=shares, floor=0.0 if Y is None else FLOOR).fit(spe)
+            method = ExpectedF(prior=shares, min_share=0.0 if Y is None else MIN_SHARE).fit(spe)
         else:
             # Zeros replace missing estimates, because the expected positives may outnumber the estimates.
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))

@@ -203,9 +203,9 @@ class STO(RankingMethod):
     def fit_cuts(self, cuts: Cuts) -> Self:
         """Choose each label's best candidate above its kappa. A sweep over kappa finds the candidates only once."""
         dtype = compared_in(cuts.distinct.dtype if cuts.distinct.size else cuts.ranked.dtype, self.kappa)
-        floors = per_label(self.kappa, cuts.largest.size, dtype, "kappa", "probability")
-        bits = cuts.best(cuts.bits_of(floors), checked_overlap(self.overlap).recall)
-        self.thresholds_ = cuts.numbers_of(bits, floors)
+        minima = per_label(self.kappa, cuts.largest.size, dtype, "kappa", "probability")
+        bits = cuts.best(cuts.bits_of(minima), checked_overlap(self.overlap).recall)
+        self.thresholds_ = cuts.numbers_of(bits, minima)
         return self
 
 

@@ -94,7 +94,7 @@ class OnePassMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances, in (0, 1]. Estimates at or below `floors` are not needed.
+            Estimates of the instances, in (0, 1]. Estimates at or below `min_probabilities` are not needed.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
 
@@ -120,7 +120,7 @@ class OnePassMethod(ThresholdMethod):
         """Learn from the result of `instances`, which a sweep over a grid computes only once."""
 
     @abstractmethod
-    def floors(self, n_labels: int) -> np.ndarray:
+    def minima(self, n_labels: int) -> np.ndarray:
         """Return the minimum probabilities, float32 of shape (m,). Only estimates above them matter."""
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
@@ -201,7 +201,7 @@ class FTA(OnePassMethod):
         positives, hits, predicted = self._counted
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
-    def floors(self, n_labels: int) -> np.ndarray:
+    def minima(self, n_labels: int) -> np.ndarray:
         """Return the lowest candidate thresholds, float32 of shape (m,). Lower estimates are not needed."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
@@ -256,7 +256,7 @@ class OFO(OnePassMethod):
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Update the thresholds in one pass over the instances."""
-        lower = self.floors(n_labels)
+        lower = self.minima(n_labels)
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
@@ -268,7 +268,7 @@ class OFO(OnePassMethod):
         self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)
         return self
 
-    def floors(self, n_labels: int) -> np.ndarray:
+    def minima(self, n_labels: int) -> np.ndarray:
         """Return the minimum of each label's threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
         return lower_bounds_of(self.lower_bounds, n_labels)
 
@@ -283,10 +283,12 @@ class Estimating(Protocol):
 M = TypeVar("M", bound=OnePassMethod)
 
 
-def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: float = 0.0, instances: int = 1024) -> M:
+def fit_in_one_pass(
+    method: M, model: Estimating, X: Matrix, Y: Matrix, min_probability: float = 0.0, instances: int = 1024
+) -> M:
     """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
 
-    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, floors), Y)``. Memory holds the counters of
+    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, minima), Y)``. Memory holds the counters of
     the labels and the estimates of ``instances`` instances. FTA ignores estimates up to its lowest kappa_j, and
     OFO estimates up to nu_j.
 
@@ -300,7 +302,7 @@ def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: f
         Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)
         Label sets of the validation set, in the same order.
-    floor : float
+    min_probability : float
         Minimum probability: estimates at or below it are left out, too.
     instances : int
         Number of instances to estimate together.
@@ -313,10 +315,10 @@ def fit_in_one_pass(method: M, model: Estimating, X: Matrix, Y: Matrix, floor: f
     Y, n_instances = as_labels(Y), n_rows(X)
     check_same_instances(n_instances, Y.shape[0])
     check("instances", instances, whole(1, MANY))
-    floors = np.maximum(method.floors(Y.shape[1]), np.float32(floor))
+    minima = np.maximum(method.minima(Y.shape[1]), np.float32(min_probability))
     for start in range(0, max(n_instances, 1), instances):
         block = slice(start, start + instances)
-        method.partial_fit(model.predict_proba(rows_of(X, block), floors), Y[block])
+        method.partial_fit(model.predict_proba(rows_of(X, block), minima), Y[block])
     return method
 
 

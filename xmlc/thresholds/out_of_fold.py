@@ -139,8 +139,10 @@ class OutOfFold(Estimator):
 
     def _learned(self, Y: sparse.csr_array) -> np.ndarray:
         if isinstance(self.method, str):
-            floor, measure = self.threshold, self.measure
-            return tune(self.method, self.estimates_, Y, priors(Y), floor=floor, measure=measure).thresholds
+            min_probability, measure = self.threshold, self.measure
+            return tune(
+                self.method, self.estimates_, Y, priors(Y), min_probability=min_probability, measure=measure
+            ).thresholds
         method = unfitted(self.method)
         if getattr(method, "lower_bounds", 0) is None:
             method.lower_bounds = lower_bounds(priors(Y))
@@ -151,8 +153,8 @@ class OutOfFold(Estimator):
         """Return the estimates above a threshold, float32 CSR of shape (n, m). None uses the minimum probability."""
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
-        floor = self.threshold if threshold is None else threshold
-        return estimates_above(self.estimator_, X, floor, self.n_labels_)
+        min_probability = self.threshold if threshold is None else threshold
+        return estimates_above(self.estimator_, X, min_probability, self.n_labels_)
 
     def predict(self, X: Any) -> sparse.csr_array:
         """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n, m)."""

@@ -65,12 +65,12 @@ class CommonThreshold(RankingMethod):
         """Find the candidate thresholds of all labels together and choose the best."""
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
-        cuts, floors = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
+        cuts, minima = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
         if self.average == "micro":
             bits = cuts.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
         else:
             bits = self._best_of_instances(cuts, Y)
-        self.thresholds_ = cuts.numbers_of(np.repeat(bits, floors.size), floors)
+        self.thresholds_ = cuts.numbers_of(np.repeat(bits, minima.size), minima)
         return self
 
     def _best_of_instances(self, cuts: Cuts, Y: sparse.csr_array) -> np.ndarray:

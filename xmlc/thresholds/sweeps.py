@@ -129,7 +129,7 @@ def tune(
     Y: sparse.csr_array,
     priors: np.ndarray | None = None,
     grid: Sequence[float] = GRID,
-    floor: float = 0.0,
+    min_probability: float = 0.0,
     score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
     measure: str | None = None,
     unlabelled: sparse.csr_array | None = None,
@@ -150,7 +150,7 @@ def tune(
         Shares of the labels in the training split. None uses the shares in Y.
     grid : sequence of float
         The set C.
-    floor : float
+    min_probability : float
         Minimum probability of the stored estimates. No threshold is lower.
     score_test : callable, optional
         Function of a point's thresholds that returns their scores on the test set.
@@ -168,7 +168,8 @@ def tune(
     Raises
     ------
     XmlcError
-        The method or the measure is unknown, shapes differ, or an estimate, a prior or ``floor`` is not in 0 .. 1.
+        The method or the measure is unknown, shapes differ, or an estimate, a prior or ``min_probability`` is not in
+        0 .. 1.
 
     Notes
     -----
@@ -187,13 +188,13 @@ def tune(
         raise InvalidDataError(f"found threshold method {method!r}, expected {nearest(str(method), METHODS)}")
     spe, Y = checked_pair(spe, Y)
     priors = per_label(shares_in(Y) if priors is None else priors, Y.shape[1], np.float64, "priors", "share")
-    floors = per_label(floor, Y.shape[1], np.float32, "floor", "probability")
+    minima = per_label(min_probability, Y.shape[1], np.float32, "min_probability", "probability")
     points: list[Tried] = []
     best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
     *_, measure = names = scores_of(method, measure)
     learned = spe if unlabelled is None or method not in UNLABELLED_METHODS else unlabelled
     for point in METHODS[method].sweep(learned, Y, priors, grid):
-        thresholds = np.maximum(point.thresholds, floors)
+        thresholds = np.maximum(point.thresholds, minima)
         scores = measure_scores(agreement_above(Y, spe, thresholds), names)
         if scores[measure] > best_score:
             best, best_score, best_thresholds = len(points), scores[measure], thresholds

@@ -78,8 +78,8 @@ def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_
     shifted = np.pad(Y.toarray(), ((0, 0), (label_base, 0)))
     dump_svmlight_file(X, shifted, str(path), zero_based=base == 0, multilabel=True, comment="made by hand")
     found, found_Y = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
-    peer, _ = load_svmlight_file(str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32)
-    np.testing.assert_array_equal(found.toarray(), peer.toarray())
+    baseline, _ = load_svmlight_file(str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32)
+    np.testing.assert_array_equal(found.toarray(), baseline.toarray())
     np.testing.assert_array_equal(found_Y.toarray(), Y.toarray())
 
 
@@ -137,8 +137,12 @@ def test_real_sets_have_their_published_shape_and_equal_scikit_learn(mirror, nam
         assert Y.shape == (n, m)
         with open_bytes(path) as file:
             file.readline()
-            peer_X, peer_Y = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
-        peer_X.eliminate_zeros()
-        for ours, theirs in ((X.indptr, peer_X.indptr), (X.indices, peer_X.indices), (X.data, peer_X.data)):
+            baseline_X, baseline_Y = load_svmlight_file(
+                file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32
+            )
+        baseline_X.eliminate_zeros()
+        for ours, theirs in ((X.indptr, baseline_X.indptr), (X.indices, baseline_X.indices), (X.data, baseline_X.data)):
             np.testing.assert_array_equal(ours, theirs)
-        assert [set(row.tolist()) for row in np.split(Y.indices, Y.indptr[1:-1])] == [set(map(int, y)) for y in peer_Y]
+        assert [set(row.tolist()) for row in np.split(Y.indices, Y.indptr[1:-1])] == [
+            set(map(int, y)) for y in baseline_Y
+        ]

@@ -36,8 +36,8 @@ def test_estimates_equal_scikit_learn(problem, standardize):
     if standardize:
         dense /= np.where(dense.std(axis=0) > 0, dense.std(axis=0, ddof=1), 1)
     for j in range(2):
-        peer = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(dense, Y.toarray()[:, j])
-        assert np.allclose(spe[:, j], peer.predict_proba(dense)[:, 1], atol=1e-6)
+        baseline = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(dense, Y.toarray()[:, j])
+        assert np.allclose(spe[:, j], baseline.predict_proba(dense)[:, 1], atol=1e-6)
 
 
 def test_labels_with_one_class_are_certain(problem):

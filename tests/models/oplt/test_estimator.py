@@ -97,14 +97,14 @@ def test_model_without_online_is_saved_and_refuses_partial_fit(tmp_path):
 
 def test_weight_threshold_drops_small_weights_and_excludes_online(tmp_path):
     X, Y = stream(seed=2)
-    model, whole = oplt(weight_cut=0.1).fit(X, Y), oplt().fit(X, Y)
+    model, whole = oplt(weight_threshold=0.1).fit(X, Y), oplt().fit(X, Y)
     kept, all_weights = model.to_plt().nodes_, whole.to_plt().nodes_.weights
     np.testing.assert_array_equal(np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)]))
     model.save(tmp_path / "model")
     found = OPLT.load(tmp_path / "model").predict_proba(X).toarray()
     np.testing.assert_array_equal(found, model.predict_proba(X).toarray())
-    with raises_with(XmlcError, "weight_cut=0.1"):
-        oplt(weight_cut=0.1, online=True).fit(X, Y)
+    with raises_with(XmlcError, "weight_threshold=0.1"):
+        oplt(weight_threshold=0.1, online=True).fit(X, Y)
 
 
 def test_interrupted_fit_leaves_estimator_unfitted(monkeypatch):

@@ -16,7 +16,7 @@ from xmlc.kernels.csr import unit_rows
 from xmlc.models import PLT
 
 TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
-SGD = {"tree": "random", "weight_cut": None, **TWIN}
+SGD = {"tree": "random", "weight_threshold": None, **TWIN}
 
 
 def with_constant(X):
@@ -89,8 +89,8 @@ def test_plt_with_one_label_equals_logistic_regression(multilabel):
     lam = 0.01
     model = PLT(tree="random", arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
     dense, y = with_constant(X), Y.toarray().ravel()
-    peer = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
-    np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), peer.predict_proba(dense)[:, 1], atol=5e-3)
+    baseline = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
+    np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), baseline.predict_proba(dense)[:, 1], atol=5e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -142,7 +142,7 @@ def test_tree_contains_only_labels_with_instances(multilabel, tree, hash_bits, t
         ({"solver": "adagrad", "hash_bits": 10}, ["hash_bits=10", "'sgd'"]),
         ({"solver": "batch", "hash_bits": 10}, ["hash_bits=10", "'sgd'"]),
         ({"solver": "batch", "loss": "hinge"}, "'logistic', 'squared_hinge'"),
-        ({"weight_cut": 0.1, "hash_bits": 10}, ["weight_cut=0.1", "hash_bits=10"]),
+        ({"weight_threshold": 0.1, "hash_bits": 10}, ["weight_threshold=0.1", "hash_bits=10"]),
         ({"tree": "kmeans", "arity": 6}, "arity=6"),
     ],
 )

@@ -41,12 +41,12 @@ def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch
 @pytest.mark.parametrize(("C", "kind"), [(0.05, CompactNodeWeights), (100, NodeWeights)])
 def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
     X, Y = multilabel(200, 30, 40, seed=2)
-    dense, rows, model = (PLT(C=C, weight_cut=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto"))
+    dense, rows, model = (PLT(C=C, weight_threshold=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto"))
     assert isinstance(model.nodes_, kind)
     smaller = min(dense, rows, key=lambda one: nbytes(one.nodes_))
     assert same_weights(model, smaller)
-    assert model.weight_cut_ == smaller.weight_cut_ == (0.1 if kind is CompactNodeWeights else None)
-    into = PLT(C=C, **SOME).fit_to(tmp_path / "model", X, Y)
+    assert model.weight_threshold_ == smaller.weight_threshold_ == (0.1 if kind is CompactNodeWeights else None)
+    into = PLT(C=C, **SOME).fit_to_disk(tmp_path / "model", X, Y)
     for other in (into, PLT.load(tmp_path / "model"), model.unfitted().set_params(**model._selected()).fit(X, Y)):
         assert same_weights(other, model)
         assert other._selected() == model._selected()
@@ -56,7 +56,7 @@ def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
 def test_first_batch_of_nodes_decides_form_of_weights(multilabel, monkeypatch, n_jobs):
     X, Y = multilabel(300, 40, 60, seed=4)
     model = PLT(**SOME | {"n_jobs": n_jobs, "C": 1})
-    whole = model.unfitted().set_params(weight_cut=None).fit(X, Y).nodes_
+    whole = model.unfitted().set_params(weight_threshold=None).fit(X, Y).nodes_
     monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 500)
     calls = []
     for answer in (True, False):
@@ -66,21 +66,23 @@ def test_first_batch_of_nodes_decides_form_of_weights(multilabel, monkeypatch, n
         expected = drop_small(whole, 0.1) if calls.pop() and answer else whole
         for name, array in expected._asdict().items():
             np.testing.assert_array_equal(getattr(found.nodes_, name), array, err_msg=name)
-        assert found.weight_cut_ == (0.1 if answer else None)
+        assert found.weight_threshold_ == (0.1 if answer else None)
 
 
 @pytest.mark.parametrize("options", [{"unit_norm": False}, {"hash_bits": 10}])
 def test_all_weights_are_kept_without_unit_norm_or_with_hashing(multilabel, options):
     X, Y = multilabel(60, 20, 8)
     model = PLT(C=0.01, **SOME | options).fit(X, Y)
-    assert model.weight_cut_ is None
+    assert model.weight_threshold_ is None
     assert not isinstance(model.nodes_, CompactNodeWeights)
 
 
 def test_model_of_earlier_version_has_given_hyperparameters_as_selected(multilabel, monkeypatch, tmp_path):
     X, Y = multilabel(60, 20, 8)
-    model = PLT(weight_cut=0.1, C=2, **SOME).fit(X, Y)
+    model = PLT(weight_threshold=0.1, C=2, **SOME).fit(X, Y)
     with monkeypatch.context() as earlier:
         earlier.setattr(PLT, "_selected", lambda model: {})
         model.save(tmp_path / "model")
-    assert PLT.load(tmp_path / "model")._selected() == model._selected() == {"C": 2, "arity": 4, "weight_cut": 0.1}
+    assert (
+        PLT.load(tmp_path / "model")._selected() == model._selected() == {"C": 2, "arity": 4, "weight_threshold": 0.1}
+    )

@@ -8,7 +8,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
 
 
-@pytest.mark.parametrize("options", [{}, {"weight_cut": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
+@pytest.mark.parametrize("options", [{}, {"weight_threshold": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
 @pytest.mark.parametrize("search", ["certified", "beam", "exact"])
 def test_rank_one_equals_ranking_in_a_batch(multilabel, options, search):
     X, Y = multilabel(150, 60, 40, seed=1)

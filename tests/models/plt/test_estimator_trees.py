@@ -15,7 +15,7 @@ from xmlc.models.plt.training import train_nodes
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SHAPES = [{"tree": "random", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
 SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are children of the root
-SHAPES = [{"weight_cut": None, **shape} for shape in SHAPES]
+SHAPES = [{"weight_threshold": None, **shape} for shape in SHAPES]
 
 
 @pytest.mark.parametrize("shape", SHAPES)

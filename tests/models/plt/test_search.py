@@ -146,10 +146,12 @@ def test_wide_nodes_are_searched_in_chunks_of_instances():
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypatch, weight_cut, search):
+@pytest.mark.parametrize("weight_threshold", [None, 0.05])
+def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypatch, weight_threshold, search):
     X, Y = multilabel(300, 40, 90, seed=2)
-    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search=search, beam=4, n_jobs=1).fit(X, Y)
+    model = PLT(
+        tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search=search, beam=4, n_jobs=1
+    ).fit(X, Y)
     whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
     monkeypatch.setattr(estimator, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
@@ -158,10 +160,10 @@ def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypat
         assert_same(cut, whole)
 
 
-@pytest.mark.parametrize("weight_cut", [None, 0.05])
-def test_both_exact_searches_give_equal_rankings(multilabel, weight_cut):
+@pytest.mark.parametrize("weight_threshold", [None, 0.05])
+def test_both_exact_searches_give_equal_rankings(multilabel, weight_threshold):
     X, Y = multilabel(300, 40, 90, seed=3)
-    model = PLT(tree="random", arity=4, epochs=2, weight_cut=weight_cut, search="exact").fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search="exact").fit(X, Y)
     exact, fewest = model.predict_top_k(X, 4), model.inner_products_
     assert model.certified_ is None
     assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)

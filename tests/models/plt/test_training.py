@@ -47,12 +47,12 @@ def test_weights_do_not_depend_on_division_of_siblings(multilabel, monkeypatch, 
 @pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # whole blocks, and a block divided between siblings
 def test_weights_dropped_during_training_equal_weights_dropped_later(multilabel, monkeypatch, m, arity, n_jobs):
     X, Y = multilabel(300, 40, m, seed=4)
-    model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_cut=None)
+    model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_threshold=None)
     dense = clone(model).fit(X, Y).nodes_
     expected = drop_small(dense, 0.05)
     monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 2_000)
     monkeypatch.setattr(training, "NONZEROS_PER_GROUP", 1000)
-    found = model.set_params(weight_cut=0.05).fit(X, Y).nodes_
+    found = model.set_params(weight_threshold=0.05).fit(X, Y).nodes_
     assert 0 < found.weights.size < dense.weights.size
     for name, array in expected._asdict().items():
         np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)

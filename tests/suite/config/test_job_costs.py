@@ -79,7 +79,7 @@ def test_forest_needs_time_and_disk_of_all_trees_and_memory_of_one(name):
     assert many == pytest.approx((50 * one.seconds, one.peak_bytes, 50 * one.model_bytes, 50 * one.ranking_ms))
 
 
-RANKING = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
+RANKING = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 ONE_TREE = {"n_trees": 1, "arity": 2}
 # Measured trainings: share of the instances, seconds, bytes of memory, bytes on disk.
 MEASURED = [

@@ -11,7 +11,7 @@ from suite_cases import project_of, suite
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import jobs, paths
 from xmlc.suite.config.command_options import inference_options, options
-from xmlc.suite.config.jobs import quick_models, threshold_methods, unlabelled_methods
+from xmlc.suite.config.jobs import batched_models, threshold_methods, unlabelled_methods
 from xmlc.suite.config.project import Project
 
 CONFIG = ROOT / "config"
@@ -25,9 +25,9 @@ def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
         for run in project.runs(name):
             wanted = {*one.methods, *one.measure_methods}
             assert wanted <= {*threshold_methods(project, run.model, run.dataset)}
-            for portion in ("80", "full"):
-                given = inference_options(project, run.model, portion)
-                assert {*one.inferred(run.model, portion)} <= {*given}
+            for split in ("80", "full"):
+                given = inference_options(project, run.model, split)
+                assert {*one.inferred(run.model, split)} <= {*given}
             asked += len(wanted)
     assert asked > 100
 
@@ -37,29 +37,29 @@ def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
     project = project_of(
         tmp_path,
         a=suite(shared | {"own": {}}, methods=["fta", "sto", "expected-f"]),
-        b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], peers={"peer": {}}),
+        b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], baselines={"baseline": {}}),
         demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
     )
     assert threshold_methods(project, "shared", "yeast") == ["fta", "sto", "expected-f", "ofo", "for-macro-f"]
     assert threshold_methods(project, "own", "yeast") == ["fta", "sto", "expected-f"]
-    assert threshold_methods(project, "peer", "yeast") == ["sto", "ofo"]  # shown in the table of baselines
+    assert threshold_methods(project, "baseline", "yeast") == ["sto", "ofo"]  # shown in the table of baselines
     assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # from the suite that defines the dataset
     assert unlabelled_methods(project, "shared", "yeast") == ["expected-f"]
 
 
 def test_models_with_batched_seeds_are_one_job_for_all_seeds(tmp_path):
-    quick = {"quick": True}
+    quick = {"batch_seeds": True}
     project = project_of(
         tmp_path,
         a=suite({"plt": {}, "fast": quick, "both": quick}, seeds=[0, 1]),
-        b=suite({"both": quick}, seeds=[3], peers={"peer": quick}),
+        b=suite({"both": quick}, seeds=[3], baselines={"baseline": quick}),
     )
-    assert quick_models(project) == {(0, 1): ["fast"], (0, 1, 3): ["both"], (3,): ["peer"]}
+    assert batched_models(project) == {(0, 1): ["fast"], (0, 1, 3): ["both"], (3,): ["baseline"]}
 
 
 def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
-    infer = {"portion": "80", "methods": {"plt": ["gfm", "h"]}}
-    full = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
+    infer = {"split": "80", "methods": {"plt": ["gfm", "h"]}}
+    full = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
     project = project_of(
         tmp_path,
         a=suite({"plt": {}}, inference=infer),
@@ -72,7 +72,7 @@ def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
 
 
 def test_contradictory_inference_settings_are_refused(tmp_path):
-    infer = {"portion": "full", "methods": {"plt": ["h"]}}
+    infer = {"split": "full", "methods": {"plt": ["h"]}}
     for other in ({"samples": 50}, {"time_limit": 5}):
         project = project_of(
             tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
@@ -91,8 +91,8 @@ def test_outputs_of_rules_agree_with_path_patterns():
     """The paths written in the rules have to agree with `xmlc.suite.config.paths`."""
     patterns = {str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)}
     patterns |= {str(Path(paths.output_of(pattern))) for pattern in patterns}
-    patterns |= {pattern.replace("/{portion}", "/full") for pattern in patterns}
-    patterns |= {pattern.replace("/{portion}", "/80") for pattern in patterns}
+    patterns |= {pattern.replace("/{split}", "/full") for pattern in patterns}
+    patterns |= {pattern.replace("/{split}", "/80") for pattern in patterns}
     written = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
     found = re.findall(r"directory\(\"([^\"]+)\"\)|^ +\w*=?\"(results/[^\"]+)\"", written, re.MULTILINE)
     outputs = {(one or other).removesuffix(".csv").removesuffix(".svg") for one, other in found}

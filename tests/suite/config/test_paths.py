@@ -8,10 +8,10 @@ import pytest
 from xmlc.suite.config import paths
 from xmlc.suite.config.paths import Pattern
 from xmlc.suite.config.suite import Run
-from xmlc.suite.results.made_of import in_project
+from xmlc.suite.results.manifest import in_project
 
 PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
-VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "portion": "80", "method": "for-micro-f"}
+VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "split": "80", "method": "for-micro-f"}
 VALUES |= {"paper": "plt2016", "table": "instance-f", "figure": "figure1", "step": "train", "folder": "thresholds"}
 VALUES |= {"rest": "inference/gfm.json", "sweep": "max-nodes"}
 FILES = ("TRAINING", "INFERENCE", "RANKING", "FOREST", "SWEEP", "PROGRESSIVE", "EVALUATION", "STATISTICS")
@@ -37,7 +37,7 @@ def test_each_record_path_matches_one_kind(name):
 
 def test_missing_wildcards_stay_in_the_path():
     assert paths.EVALUATION.of(method="sto") == "results/{dataset}/{model}/seed{seed}/80/evaluation/sto.json"
-    assert paths.RUN.of(dataset="a", model="b", seed=0, portion="full") == "results/a/b/seed0/full"
+    assert paths.RUN.of(dataset="a", model="b", seed=0, split="full") == "results/a/b/seed0/full"
     assert paths.STATISTICS.of(dataset="a", model="b") == "results/a/statistics.json"
 
 
@@ -60,8 +60,8 @@ def test_run_returns_its_paths():
     assert run.file(paths.RANKING) == "results/yeast/plt/seed3/full/ranking.json"
     swept = run.file(paths.SWEEP, paper="ldsm2020", sweep="max-nodes")
     assert swept == "results/yeast/plt/seed3/full/sweeps/ldsm2020/max-nodes.json"
-    assert paths.RUN.read(run.file(paths.RUN, portion="80")) == {
-        "dataset": "yeast", "model": "plt", "seed": "3", "portion": "80"
+    assert paths.RUN.read(run.file(paths.RUN, split="80")) == {
+        "dataset": "yeast", "model": "plt", "seed": "3", "split": "80"
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from suite_cases import project_of, suite
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS, Where
 from xmlc.suite.config.project import Project
 from xmlc.suite.papers import figure_of, plan, table_of
-from xmlc.suite.papers.plan import left_out, peers_files, plan_of, result_files
+from xmlc.suite.papers.plan import baseline_files, left_out, plan_of, result_files
 from xmlc.suite.papers.swnn2018.claims import BESIDE_BR
 
 CONFIG = ROOT / "config"
@@ -27,16 +27,16 @@ BY_METHODS = {
     "measures": WITH_FULL,
     "instance-f": "80/evaluation 80/inference",
     "figure1": ESTIMATED,
-    "peers": "80/evaluation full/ranking",
+    "baselines": "80/evaluation full/ranking",
 }
 # Tables that need records other than rankings.
-MADE_OF = {
+RECORDS_OF = {
     "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},
     "plt2016": BY_METHODS
     | {"claims": "80/evaluation full/ranking", "tail-f": BY_METHODS["table2"], "calibration": "80/calibration"},
     "demo": BY_METHODS,
     "scale": BY_METHODS | {"table2": ESTIMATED},
-    "beside": BY_METHODS | {"table2": ESTIMATED},
+    "comparison": BY_METHODS | {"table2": ESTIMATED},
     "hashing": BY_METHODS | {"table2": ESTIMATED},
     "ldsm2020": {name: "full/forest" for name in ("table4", "figure2", "figure3", "figure4", "figure7")}
     | {name: "full/forest full/ranking full/sweeps" for name in ("claims", "figure1")}
@@ -50,7 +50,7 @@ TREES, SCALED = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}, {"plt", "
 OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table4": {"ldsm"}, "scale/table2": SCALED}
 OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
 EVERY = {f"{paper}/{name}": (paper, name)
-         for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "peers")}  # fmt: skip
+         for paper in YAML for name in (*YAML[paper]["tables"], *YAML[paper]["figures"], "baselines")}  # fmt: skip
 BY_HAND = "plt2016/table3"  # depends on the known values
 
 
@@ -64,8 +64,8 @@ def parts_of(file):
     _, *folders, name = file.split("/")
     if len(folders) < 4:
         return None, None, None, folders[-1] if folders[-1] in ("tuning", "simulations") else name.partition(".")[0]
-    dataset, model, seed, portion, *inner = folders
-    return dataset, model, int(seed.removeprefix("seed")), f"{portion}/{(inner or [name.partition('.')[0]])[0]}"
+    dataset, model, seed, split, *inner = folders
+    return dataset, model, int(seed.removeprefix("seed")), f"{split}/{(inner or [name.partition('.')[0]])[0]}"
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
@@ -74,10 +74,10 @@ def test_table_needs_records_of_its_kinds_in_order_of_runs(project, case):
     files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(project, paper)
     assert len(set(files)) == len(files) > 0
     found = [parts_of(file) for file in files]
-    assert {kind for *_, kind in found} == set(MADE_OF.get(paper, {}).get(name, "full/ranking").split())
+    assert {kind for *_, kind in found} == set(RECORDS_OF.get(paper, {}).get(name, "full/ranking").split())
     if case in OF_MODELS:
         assert {model for _, model, *_ in found} == OF_MODELS[case]
-    models = [*YAML[paper].get("models", {}), *YAML[paper].get("peers", {})]
+    models = [*YAML[paper].get("models", {}), *YAML[paper].get("baselines", {})]
     for kind in {kind for *_, kind in found} - {"statistics", "tuning", "simulations"}:
         runs = list(dict.fromkeys(tuple(run) for *run, one in found if one == kind))
         pairs = {run[:2] for run in runs}
@@ -130,12 +130,12 @@ def test_few_shot_tables_and_figures_need_few_shot_datasets():
 
 def test_baselines_target_has_table_and_figure_of_each_paper_with_baselines():
     project = Project.read({"papers": ["gfm2011", "plt2016"]}, CONFIG)
-    assert peers_files(project) == ["results/tables/plt2016/peers.md", "results/figures/plt2016/pareto.svg"]
+    assert baseline_files(project) == ["results/tables/plt2016/baselines.md", "results/figures/plt2016/pareto.svg"]
 
 
 def test_no_thresholds_are_tuned_for_models_that_are_only_ranked(tmp_path):
     made = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
-    made["ranked_only"] = {"many": "too large", "swnn": "not asked"}
+    made["skip_thresholds"] = {"many": "too large", "swnn": "not asked"}
     project = project_of(tmp_path, catalogue={}, scale=made)
     assert THRESHOLDS.files(project, "scale", None) == ["results/few/plt/seed0/80/evaluation/sto.json"]
 
@@ -164,7 +164,12 @@ def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp
 
 
 def test_table_of_selected_datasets_needs_only_their_records(project):
-    for name, paper in (("table2", "plt2016"), ("peers", "plt2016"), ("table4", "ldsm2020"), ("table2", "oplt2021")):
+    for name, paper in (
+        ("table2", "plt2016"),
+        ("baselines", "plt2016"),
+        ("table4", "ldsm2020"),
+        ("table2", "oplt2021"),
+    ):
         definition = table_of(name, paper)
         dataset = "amazoncat-13k"
         expected = [file for file in definition.files(project, paper) if file.startswith(f"results/{dataset}/")]

@@ -23,8 +23,8 @@ from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.thresholds.bounds import GRID
 from xmlc.thresholds.sweeps import METHODS
 
-NAPKINXC = "benchmarks/peers/napkinxc_trees.py:NapkinXCPLT"
-OMIKUJI = "benchmarks/peers/omikuji_parabel.py:OmikujiParabel"
+NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT"
+OMIKUJI = "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel"
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
 KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
@@ -122,17 +122,17 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
 def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     asked = []
     monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
-    peers = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
+    baselines = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
     models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
     monkeypatch.chdir(ROOT)  # the suite names their files
-    project = project_of(tmp_path, a=suite(models, peers=peers))
-    assert project.peers_on("a", "yeast") == ["parabel"] * installed + ["ours"]
-    assert project.peers_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
+    project = project_of(tmp_path, a=suite(models, baselines=baselines))
+    assert project.baselines_on("a", "yeast") == ["parabel"] * installed + ["ours"]
+    assert project.baselines_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
     assert project.models_on("a", "yeast") == ["cmt"] * installed + ["br"]  # a required program fails when it runs
     assert set(asked) == {"omikuji", "vowpalwabbit"}
     monkeypatch.chdir(tmp_path)  # studies have no such file
-    with raises_with(XmlcError, "br", "benchmarks/peers/napkinxc_trees.py"):
-        project_of(tmp_path, a=suite(models, peers=peers))
+    with raises_with(XmlcError, "br", "benchmarks/baselines/napkinxc_trees.py"):
+        project_of(tmp_path, a=suite(models, baselines=baselines))
 
 
 def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
@@ -166,7 +166,7 @@ def test_common_hyperparameters_come_from_first_suite_by_name(tmp_path):
     ("key", "first", "second"),
     [
         ("estimator", suite({"x": {}}), suite({"x": {"estimator": "fastxml"}})),
-        ("estimator", suite({"x": {}}), suite(peers={"x": {"estimator": "br"}})),
+        ("estimator", suite({"x": {}}), suite(baselines={"x": {"estimator": "br"}})),
         ("search", suite({"x": {}}), suite({"x": {"search": {"always": True, "stages": [[{"arity": 2}]]}}})),
         ("threads", suite({"x": {"threads": 1}}), suite({"x": {}})),
     ],
@@ -191,13 +191,13 @@ def options_of(stages=STAGES):
     [({}, ["always", "auto"]), ({"tuning": None}, ["always"]), (RANDOM, ["always", "auto", "ranged"])],
 )
 def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
-    search = {"stages": STAGES, "in_trials": {"epochs": 1}}
+    search = {"stages": STAGES, "trial_overrides": {"epochs": 1}}
     models = {
         "always": {"search": ALWAYS},
         "auto": {
             "search": search | {"ranges": RANGES},
-            "datasets": {"scene": {}, "aloi": {"weight_cut": 1}},
-            "found": {"enron": {"by": "him"}},
+            "datasets": {"scene": {}, "aloi": {"weight_threshold": 1}},
+            "selected": {"enron": {"by": "him"}},
         },
         "ranged": {"search": {"ranges": RANGES}},
         "fixed": {},
@@ -209,7 +209,7 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
     if not settings:
         tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
         assert tuned == ["yeast", "aloi"]  # the others have values or a search that selected them
-        expected = ["--stages", json.dumps(STAGES), "--in-trials", '{"epochs": 1}', "--sample"]
+        expected = ["--stages", json.dumps(STAGES), "--trial-overrides", '{"epochs": 1}', "--sample"]
         assert search_options(project, "auto", "yeast") == expected
     if "ranged" in searched:
         space = ["--space", json.dumps(RANGES), "--method", "random", "--budget", "5"]
@@ -220,14 +220,14 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
 
 
 def test_model_can_be_trained_with_values_selected_for_another(tmp_path):
-    models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"tuned_as": "plt"}}
+    models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"share_search_with": "plt"}}
     assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
     assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
 
 
 def test_search_can_start_from_values_selected_for_another_model(tmp_path):
     many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
-    project = project_of(tmp_path, a=suite({"many": many, "one": {"tuned_as": "many", "search": ALWAYS}}))
+    project = project_of(tmp_path, a=suite({"many": many, "one": {"share_search_with": "many", "search": ALWAYS}}))
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
@@ -235,7 +235,7 @@ def test_search_can_start_from_values_selected_for_another_model(tmp_path):
 
 def test_search_can_have_extra_stages_on_single_datasets(tmp_path):
     further = [[{"arity": 8}]]
-    project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"further": {"yeast": further}}}}))
+    project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"extra_stages": {"yeast": further}}}}))
     assert search_options(project, "own", "yeast") == options_of(STAGES + further)
     assert search_options(project, "own", "scene") == options_of()
 
@@ -246,10 +246,10 @@ def test_jobs_use_threads_of_the_model_or_of_the_run(tmp_path):
 
 
 def test_minimum_probability_is_end_of_grid_or_highest_of_suites(tmp_path):
-    floors = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
-    project = project_of(tmp_path, **{name: suite(floors=found) for name, found in floors.items()})
-    assert project.floor("yeast") == 0.02
-    assert project.floor("scene") == project.floor("bibtex") == 1 / max(GRID)
+    minima = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
+    project = project_of(tmp_path, **{name: suite(min_probabilities=found) for name, found in minima.items()})
+    assert project.min_probability("yeast") == 0.02
+    assert project.min_probability("scene") == project.min_probability("bibtex") == 1 / max(GRID)
 
 
 def test_synthetic_datasets_are_listed_from_the_catalogue(tmp_path):

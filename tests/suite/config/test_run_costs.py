@@ -7,7 +7,7 @@ from xmlc.suite.config.run_costs import Job, Machine, choose, cost_report, disk_
 from xmlc.suite.papers.plan import outputs_of_dataset
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
-MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_cut": None}}, "swnn": {"estimator": "swnn"}}
+MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_threshold": None}}, "swnn": {"estimator": "swnn"}}
 SETS = {"big": {"synthetic": SHAPE}, "little": {"synthetic": SHAPE | {"n_train": 500, "n_test": 100, "n_labels": 20}}}
 SETS |= {"mine": {"source": "mirror"}}
 ENOUGH = Machine(2, 64e9, 1e12)

@@ -18,10 +18,10 @@ def test_all_keys_of_a_suite_file_are_read(tmp_path):
     file = write_suite(
         tmp_path / "papers/mine.yaml",
         {"plt": {"hyperparameters": {"arity": 2}, "datasets": {"bibtex": {"lam": 0.1}},
-                 "found": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
-        peers={"vw": {"estimator": "vw-cmt", "ranks_only": "why"}},
+                 "selected": {"yeast": {"by": "hand", "p@1": 0.5}, "bibtex": {"by": "SMAC"}}}},
+        baselines={"vw": {"estimator": "vw-cmt", "skip_thresholds": "why"}},
         datasets=["yeast", "bibtex"], few_shot=["bibtex"], measures=["macro-f", "micro-f"],
-        inference={"portion": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
+        inference={"split": "80", "methods": {"plt": ["gfm", "h"]}, "samples": 7},
     )  # fmt: skip
     found = read_suite(file)
     assert (found.name, found.file, found.own) == ("mine", str(file), False)
@@ -31,10 +31,10 @@ def test_all_keys_of_a_suite_file_are_read(tmp_path):
     assert found.measure_methods == ["for-macro-f", "for-micro-f"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
     plt = found.models["plt"]
-    assert plt.found == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}
+    assert plt.selected == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}
     assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
     assert plt.values_on("yeast") == {"arity": 2}
-    assert found.peers["vw"].ranks_only == "why"
+    assert found.baselines["vw"].skip_thresholds == "why"
 
 
 def test_every_shipped_suite_is_read_completely():
@@ -43,7 +43,7 @@ def test_every_shipped_suite_is_read_completely():
         assert (found.name, list(found.models)) == (name, list(content["models"]))
         assert (found.datasets, found.tables) == (content["datasets"], content["tables"])
         for model, spec in content["models"].items():
-            if "as_in" not in spec:
+            if "from_suite" not in spec:
                 common, own = spec.get("hyperparameters", {}), spec.get("datasets", {})
                 assert found.models[model].hyperparameters == common
                 assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
@@ -61,17 +61,19 @@ def test_model_of_another_suite_is_copied_except_excluded_datasets(tmp_path):
     there = {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}
     config = write_config(
         tmp_path,
-        mine=suite({"br": {"as_in": "other", "without": {"bibtex": "too large"}}, "vw": {"as_in": "other"}}),
-        other=suite({"br": there}, peers={"vw": {"estimator": "vw-cmt", "found": {"yeast": {"by": "x", "p@1": 1}}}}),
+        mine=suite({"br": {"from_suite": "other", "without": {"bibtex": "too large"}}, "vw": {"from_suite": "other"}}),
+        other=suite(
+            {"br": there}, baselines={"vw": {"estimator": "vw-cmt", "selected": {"yeast": {"by": "x", "p@1": 1}}}}
+        ),
     )
     found = read_suite(config / "papers/mine.yaml").models
     assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
-    assert found["vw"] == ModelSpec("vw-cmt", found={"yeast": HyperparameterOrigin("x", 1)})
+    assert found["vw"] == ModelSpec("vw-cmt", selected={"yeast": HyperparameterOrigin("x", 1)})
 
 
 @pytest.mark.parametrize(("target", "known"), [("othr", "other"), ("other", "plt"), ("mine", "mine")])
 def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, target, known):
-    config = write_config(tmp_path, mine=suite({"br": {"as_in": target}}), other=suite({"plt": {}}))
+    config = write_config(tmp_path, mine=suite({"br": {"from_suite": target}}), other=suite({"plt": {}}))
     with raises_with(XmlcError, "mine.yaml", "br", target, known):
         read_suite(config / "papers/mine.yaml")
 
@@ -81,8 +83,8 @@ def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, tar
     [
         ({"tabels": []}, ["mine.yaml:10", "'tabels'", "tables"]),
         ({"datasets": ["../x"]}, ["mine.yaml:3", "datasets[0]", "'../x'"]),
-        ({"inference": {"portion": "80", "methods": {"plt": ["gmf"]}}}, ["inference.methods", "'gmf'", "gfm"]),
-        ({"models": {"plt": {"estimator": "plt", "as_in": "other"}}}, ["models.plt", "estimator", "as_in"]),
+        ({"inference": {"split": "80", "methods": {"plt": ["gmf"]}}}, ["inference.methods", "'gmf'", "gfm"]),
+        ({"models": {"plt": {"estimator": "plt", "from_suite": "other"}}}, ["models.plt", "estimator", "from_suite"]),
         ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
     ],
 )
@@ -92,7 +94,7 @@ def test_mistake_is_refused_with_file_and_place(tmp_path, change, facts):
 
 
 def test_custom_inference_method_needs_an_extension(tmp_path):
-    inference = {"portion": "80", "methods": {"plt": ["mine"]}}
+    inference = {"split": "80", "methods": {"plt": ["mine"]}}
     with raises_with(XmlcError, "inference.methods", "'mine'"):
         read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
     file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
@@ -101,7 +103,7 @@ def test_custom_inference_method_needs_an_extension(tmp_path):
 
 def test_integers_are_passed_to_steps_as_integers(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
-    inference = {"portion": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
+    inference = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
     found = read_suite(write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference))
     assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]
     assert str(found.inference.time_limit) == "7200"

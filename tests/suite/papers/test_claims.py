@@ -21,7 +21,7 @@ from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.frame import Source
 
 
-def made_of(table, *given):
+def manifest(table, *given):
     """Build a table of claims from the records of each need."""
     sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
     return made(table, sources)
@@ -49,10 +49,10 @@ def ranked(*scores, name="yeast", model="mine"):
 
 def test_each_claim_has_a_row_and_a_panel_of_its_cases():
     table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
-    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    made = manifest(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert made.frame["claim"].tolist() == ["high", "low"]
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
-    assert made.frame.loc[0, ["effect", "supports", "contradicts", "units", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
+    assert made.frame.loc[0, ["effect", "supports", "contradicts", "cases", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
     first = ["high", "P@1 is high.", "Section 1, page 2", "points", "verbatim", "+17.50", "–", "", "holds on 2 of 2"]
     assert made.panels[0].cells()[0] == [(cell, False) for cell in first]
@@ -65,18 +65,18 @@ def test_verbatim_claims_are_counted_by_verdict_without_costs():
     low = {"margin": (50.0, "all is lower")}
     claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
     table = claims_table([*claims, declared("dear", cost=True)])
-    made = made_of(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    made = manifest(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert counted(made) == {"holds": 1, "does not hold": 1}
     assert absent(claims_line(counted(made)), "1 of 2", "1") == []
     assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
-    assert counted(made_of(table, [])) == {"no data": 2}
+    assert counted(manifest(table, [])) == {"no data": 2}
     assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
 
 
 def test_claim_counts_only_the_records_that_it_is_about():
     yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
-    made = made_of(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
-    assert made.frame[["verdict", "units"]].values.tolist() == [["holds", 1]]
+    made = manifest(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
+    assert made.frame[["verdict", "cases"]].values.tolist() == [["holds", 1]]
     assert any(note == "high: about yeast." for note in made.notes)
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
 
@@ -84,12 +84,12 @@ def test_claim_counts_only_the_records_that_it_is_about():
 def test_two_splits_of_same_instances_are_two_cases_of_one_dataset():
     given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
     found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
-    assert [unit.dataset for unit in found.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
+    assert [case.dataset for case in found.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
     assert found.effect.mean == pytest.approx((20 + (10 + 30) / 2 + 40) / 3)
     assert found.effect.has_interval
     assert not declared().outcome(given).effect.has_interval  # two datasets
     about = declared(about=datasets("one of the paper", "delicious"))
-    assert [unit.dataset for unit in about.outcome(given).cases] == ["delicious", "delicious-ldsm"]
+    assert [case.dataset for case in about.outcome(given).cases] == ["delicious", "delicious-ldsm"]
 
 
 def test_case_within_margin_and_against_published_sign_is_opposite_sign():
@@ -102,11 +102,11 @@ def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
     assert (one.outcome(both).word, one.outcome(both).sides) == ("mixed", (1, 0, 1))
     split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
-    assert (split.word, split.cases[0].printed) == ("reversed", 2.5)
+    assert (split.word, split.cases[0].printed) == ("opposite sign", 2.5)
     of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
-    assert [unit.printed for unit in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
-    made = made_of(claims_table([one]), both)
-    assert made.frame[["printed", "supports", "reversals"]].values.tolist() == [[2, 1, 1]]
+    assert [case.printed for case in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
+    made = manifest(claims_table([one]), both)
+    assert made.frame[["printed", "supports", "opposites"]].values.tolist() == [[2, 1, 1]]
     text = " ".join(to_markdown(made).split())
     assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in text
 
@@ -120,7 +120,7 @@ def test_distance_holds_within_margin_on_either_side():
 
 def test_claims_on_settings_fitted_to_published_results_are_marked():
     suite = SimpleNamespace(
-        all_models={"mine": SimpleNamespace(calibration="C: on Table 1"), "br": SimpleNamespace(calibration="")}
+        all_models={"mine": SimpleNamespace(fitted_settings="C: on Table 1"), "br": SimpleNamespace(fitted_settings="")}
     )
     own = declared("own", about=("mine", lambda record: record.model == "mine"))
     other = declared("other", about=("br", lambda record: record.model == "br"))
@@ -141,13 +141,13 @@ def test_claim_gets_the_records_of_its_needs():
     table = claims_table([declared("one"), declared("both", (THRESHOLDS, RANKINGS), both)])
     assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
     ranked_, tuned = ranked(0.7), [as_record(thresholds())]
-    made_of(table, ranked_, tuned)
+    manifest(table, ranked_, tuned)
     assert taken == [tuned, ranked_]
 
 
 def test_effects_on_time_and_memory_do_not_change_fingerprint():
     table = claims_table([declared(cost=True)])
-    made, other = (made_of(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
+    made, other = (manifest(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
     assert to_csv(made) != to_csv(other)
     assert fingerprint_of(made) == fingerprint_of(other)
     assert made.frame["cost_verdict"].tolist() == ["holds"]
@@ -175,53 +175,53 @@ CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above
 AGAINST = tuple(-value for value in CLEAR)
 
 
-def effects(**units):
+def effects(**cases):
     """Return effects of cases ``dataset_subject``, with a value for each seed."""
     return [
-        Effect(*name.split("_"), seed, value) for name, values in units.items() for seed, value in enumerate(values)
+        Effect(*name.split("_"), seed, value) for name, values in cases.items() for seed, value in enumerate(values)
     ]
 
 
 @pytest.mark.parametrize(
-    ("units", "word", "verdict"),
+    ("cases", "word", "verdict"),
     [
         ({}, "no data", "no data"),
         ({"a_x": CLEAR}, "holds", "holds on 1 of 1"),
         ({"a_x": AGAINST}, "does not hold", "does not hold: 1 of 1 against"),
-        ({"a_x": OPEN}, "cannot be told", "cannot be told"),
-        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told", "cannot be told"),
+        ({"a_x": OPEN}, "undecided", "undecided"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "undecided", "undecided"),
         ({"a_x": CLEAR, "a_y": CLEAR, "b_x": AGAINST}, "holds", "holds on 2 of 3"),
         ({"a_x": CLEAR, "b_x": AGAINST}, "mixed", "mixed: 1 of 2 for, 1 against"),
-        ({"a_x": (1.0,), "b_x": (1.1,)}, "cannot be told", "cannot be told"),
+        ({"a_x": (1.0,), "b_x": (1.1,)}, "undecided", "undecided"),
         ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
         ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
         # With a case against the claim, the mean cannot decide.
-        ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "cannot be told", "cannot be told"),
+        ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "undecided", "undecided"),
     ],
 )
-def test_verdict_follows_from_cases_and_mean(units, word, verdict):
-    found = outcome_of(effects(**units), margin=0)
+def test_verdict_follows_from_cases_and_mean(cases, word, verdict):
+    found = outcome_of(effects(**cases), margin=0)
     assert (found.word, found.verdict) == (word, verdict)
 
 
 @pytest.mark.parametrize(
-    ("units", "verdict"),
+    ("cases", "verdict"),
     [
-        ({"a_x": CLEAR, "a_y": OPEN}, "cannot be told"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "undecided"),
         ({"a_x": CLEAR, "a_y": CLEAR, "a_z": OPEN}, "holds on 2 of 3"),
         ({"a_x": CLEAR, "a_y": CLEAR, "a_z": AGAINST}, "does not hold: 1 of 3 against"),
     ],
 )
-def test_one_case_refutes_a_universal_statement(units, verdict):
-    assert outcome_of(effects(**units), 0, every=True).verdict == verdict
+def test_one_case_refutes_a_universal_statement(cases, verdict):
+    assert outcome_of(effects(**cases), 0, every=True).verdict == verdict
 
 
 def test_interval_with_test_set_error_is_wider_and_decides_nothing():
     values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
-    (unit,) = outcome_of(values, 0, errors=errors).cases
-    seeds = unit.effect.upper - 1
-    assert unit.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
-    assert (unit.on_tests.side_of(0), unit.side) == (0, 1)
+    (case,) = outcome_of(values, 0, errors=errors).cases
+    seeds = case.effect.upper - 1
+    assert case.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
+    assert (case.on_tests.side_of(0), case.side) == (0, 1)
     assert not outcome_of(values, 0).cases[0].on_tests.has_interval
     assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
 
@@ -245,8 +245,8 @@ def test_effects_have_bootstrap_standard_error_of_test_set():
     (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
     # This is not the mean of the errors of seeds. The part specific to a seed shrinks with more seeds.
     assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
-    (unit,) = one.outcome(pairs, errors=errors).cases
-    assert unit.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
+    (case,) = one.outcome(pairs, errors=errors).cases
+    assert case.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
     still = [replace(record, resampled={"p@1": [0.0] * 50}) for record in pairs]
     assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
 
@@ -271,14 +271,14 @@ def test_claim_on_records_of_earlier_version_has_no_test_set_error():
 def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():
     errors = {("a", "x"): 1.0, ("b", "x"): 0.01}
     found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors=errors)
-    assert [unit.side for unit in found.cases] == [1, 1, 1]
-    assert (found.lost, found.told) == (1, 2)
+    assert [case.side for case in found.cases] == [1, 1, 1]
+    assert (found.lost, found.tested) == (1, 2)
     assert outcome_of(effects(c_x=CLEAR), 0).lost is None
 
 
 def test_margin_shifts_the_verdict():
     values = effects(a_x=CLEAR)
-    assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "cannot be told", "does not hold"]
+    assert [outcome_of(values, margin).word for margin in (-2, 1, 2)] == ["holds", "undecided", "does not hold"]
 
 
 def test_mean_over_datasets_uses_mean_over_cases_of_each():
@@ -286,13 +286,13 @@ def test_mean_over_datasets_uses_mean_over_cases_of_each():
     assert found.effect.mean == 5
     assert found.effect.has_interval
     assert not outcome_of(effects(a_x=CLEAR, a_y=CLEAR, b_x=CLEAR), margin=0).effect.has_interval  # two datasets
-    assert [unit.seeds for unit in found.cases] == [1, 1, 1, 1]
+    assert [case.seeds for case in found.cases] == [1, 1, 1, 1]
 
 
 def test_ratios_are_averaged_as_logarithms():
     found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale=Scale("ratio"))
     assert found.effect.mean == pytest.approx(4)
-    assert [unit.effect.lower for unit in found.cases] == [pytest.approx(2), pytest.approx(8)]
+    assert [case.effect.lower for case in found.cases] == [pytest.approx(2), pytest.approx(8)]
     assert found.word == "holds"
     assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale=Scale("ratio")).word == "does not hold"
 
@@ -376,12 +376,12 @@ def test_noise_refutes_universal_statement_in_1_of_40_runs_per_case_and_mean(sha
 
 def test_record_of_several_trials_decides_with_one_seed():
     error = 1 / 2.0095752  # the quantile of Student's t with 49 degrees of freedom is 2.0095752
-    (unit,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).cases
-    assert (unit.effect.lower, unit.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
-    assert unit.side == 1
+    (case,) = outcome_of([Effect("a", "", 0, 3.0, error, 50)], margin=1.5).cases
+    assert (case.effect.lower, case.effect.upper) == (pytest.approx(2, abs=1e-6), pytest.approx(4, abs=1e-6))
+    assert case.side == 1
     exact = Effect("a", "", 0, 3.0, 0)
-    assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "cannot be told", "does not hold"]
+    assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "undecided", "does not hold"]
     (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, Scale("ratio")).cases
     assert ratio.effect.upper == pytest.approx(4)
     several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
-    assert outcome_of(several, 0).word == "cannot be told"  # errors do not decide
+    assert outcome_of(several, 0).word == "undecided"  # errors do not decide

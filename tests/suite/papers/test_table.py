@@ -20,11 +20,11 @@ from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.frame import Number, published_of
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 
 
 def test_published_values_keep_their_digits():
-    printed = read_printed(MadeOf("table1", "plt2016", (), ROOT / "results/published"))
+    printed = read_printed(Manifest("table1", "plt2016", (), ROOT / "results/published"))
     keys = table_of("table1", "plt2016").keys
     assert printed["rcv1-2k", "plt-hashed"]["p@3"].value == "72.4"
     assert printed["amazoncat-13k", "fastxml"]["p@3"].value == "77.50"
@@ -107,7 +107,7 @@ def test_table_can_be_limited_to_selected_parts(build):
 
 
 def test_model_titles_come_from_the_suite(tmp_path):
-    made = MadeOf("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
+    made = Manifest("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
     assert "| yeast     | Model X |" in to_markdown(build_table(made))
 
 

@@ -12,7 +12,7 @@ from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fi
 from xmlc.suite.report.verdicts import Judge, Kind, Spread, Tolerance, Verdict
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
 from xmlc.suite.results.frame import row_of
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_claims_are_compared_only_for_the_same_data(files):
         ({"yeast": "12ab"}, None, False),
     ):
         for path, digests in ((right, ours), (left, accepted)):
-            MadeOf("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
+            Manifest("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
         (comparison,) = compare(left, right)
         assert comparison.same == same
         assert [part.verdict for part in comparison.parts] == [Verdict.OTHER_DATA] * (not same)
@@ -200,7 +200,7 @@ def test_accept_copies_existing_tables_without_costs(tmp_path):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / f"{name}.csv").write_text(text)
-    about = MadeOf(
+    about = Manifest(
         "claims", "plt2016", (made / "x.json",), digests={"yeast": "12ab"}, settings={"yeast / plt": {"C": 1}}
     )
     about.write(made / "plt2016/claims")
@@ -211,7 +211,7 @@ def test_accept_copies_existing_tables_without_costs(tmp_path):
     ]
     found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
     assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}
-    kept = MadeOf.beside(reference / "plt2016/claims.csv")
+    kept = Manifest.beside(reference / "plt2016/claims.csv")
     assert (kept.records, kept.settings) == ((), about.settings)
     with raises_with(XmlcError, reference, made / "other"):
         accept(reference, made / "other")

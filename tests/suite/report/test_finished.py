@@ -11,14 +11,14 @@ import pytest
 from archive_cases import unpack_tar
 from command_line import run
 from facts import absent, raises_with
-from page_cases import PAPER, make_table, passport, small_run, step
+from page_cases import PAPER, environment, make_table, small_run, step
 from record_cases import search, statistics
 from report_cases import ranking, write
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.suite.report.finished import LONG_COLUMNS, archived_files, long_table, with_contributed
-from xmlc.suite.results.made_of import MadeOf, finished_tables
+from xmlc.suite.results.manifest import Manifest, finished_tables
 
 ALICE = Path("results/reference/contributed/alice")
 NEW = Path("results/rcv1-2k/plt/000.json")
@@ -35,7 +35,7 @@ def run_with_archive(tmp_path_factory):
             patch.chdir(folder / name)
             small_run(Path())
         records = [ranking("rcv1-2k", seed=seed, p1=0.9) for seed in (0, 1)]
-        paths = write(NEW.parent, [record | {"passport": passport(), "step": step("rank")} for record in records])
+        paths = write(NEW.parent, [record | {"environment": environment(), "step": step("rank")} for record in records])
         make_table(Path(), "table1", [*paths, *Path(OURS.parent).glob("*.json")])
         assert run("archive", "--out", folder / "records.tar.xz") == 0
     unpack_tar(folder / "records.tar.xz", folder / "here" / ALICE)
@@ -98,7 +98,7 @@ def test_archive_is_reproducible_and_omits_other_files(run_folder):
 @pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
 def test_record_outside_the_folder_is_refused(record):
     with raises_with(XmlcError, record):
-        archived_files([MadeOf("table1", PAPER, (Path(record),))])
+        archived_files([Manifest("table1", PAPER, (Path(record),))])
 
 
 def test_new_records_are_shown_with_their_origin(run_folder):
@@ -160,7 +160,7 @@ def test_number_in_long_table_has_its_origin_and_settings(run_with_archive):
         table = long_table(finished_tables(Path("results/tables"), [PAPER]))
     assert tuple(table.columns) == LONG_COLUMNS
     row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]
-    assert (row["papers"], row["dataset"], row["seed"], row["portion"]) == (PAPER, "yeast", 0, "80")
+    assert (row["papers"], row["dataset"], row["seed"], row["split"]) == (PAPER, "yeast", 0, "80")
     assert (row["value"], row["unit"]) == (pytest.approx(35), "%")
     assert (row["threads"], row["seconds"], row["peak_mb"]) == (2, 5.25, 123)
     assert row["versions"] == "xmlc 0.1.0; python 3.11.7; numpy 2.4.6"

@@ -133,8 +133,8 @@ def test_project_judge_uses_splits_and_published_runs():
     assert judge.printed_runs["plt2016"] == 1
     assert ("gfm2011", "scene") in judge.same_split
     assert ("ldsm2020", "delicious") not in judge.same_split
-    assert "Table 1 on scene" in judge.calibrated["gfm2011", "br"]
-    assert ("plt2016", "plt") not in judge.calibrated
+    assert "Table 1 on scene" in judge.fitted_settings["gfm2011", "br"]
+    assert ("plt2016", "plt") not in judge.fitted_settings
 
 
 # A published number and the xmlc mean of five runs are drawn 2000 times. The standard deviation of one run is
@@ -166,7 +166,7 @@ def test_simulated_reproductions_get_expected_rates_of_verdicts(level, deviation
 
 def test_number_fitted_to_published_results_is_marked():
     about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
-    found = judged(judge_with(10.95, 10.96, 10.97, calibrated=about), 10.97)
-    assert (found.verdict, found.calibrated) == (Verdict.INSIDE, about["plt2016", "plt"])
+    found = judged(judge_with(10.95, 10.96, 10.97, fitted_settings=about), 10.97)
+    assert (found.verdict, found.fitted_settings) == (Verdict.INSIDE, about["plt2016", "plt"])
     other = {("plt2016", "fastxml"): "max_leaf: kept"}
-    assert judged(judge_with(10.96, 10.96, calibrated=other), 10.96).calibrated == ""
+    assert judged(judge_with(10.96, 10.96, fitted_settings=other), 10.96).fitted_settings == ""

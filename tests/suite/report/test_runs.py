@@ -20,7 +20,7 @@ from xmlc.suite.report.runs import read_runs, read_spreads, runs_of, split_error
 from xmlc.suite.report.verdicts import Spread, half_width
 from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.frame import read_numbers
-from xmlc.suite.results.made_of import finished_tables
+from xmlc.suite.results.manifest import finished_tables
 
 HEAD = "paper,table,row,column,seeds,values,split_error\n"
 
@@ -168,7 +168,7 @@ def test_command_keeps_runs_of_other_datasets_in_the_file(run, monkeypatch, caps
         f"{PAPER},table2,scene / plt / fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
     )
     for _ in range(2):  # a second run changes nothing
-        assert command("deviations", "results/tables", "--out", file) == 0
+        assert command("seed-variation", "results/tables", "--out", file) == 0
         rows = {*read_runs(file)["row"]}
         assert rows == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}
     assert f"{PAPER}/table2: 3 cells" in capsys.readouterr().out

@@ -29,7 +29,7 @@ from xmlc.suite.report.status import (
     status_of,
     to_text,
 )
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
 
@@ -103,9 +103,9 @@ def test_table_is_done_while_it_agrees_with_its_records(run):
         assert is_done() == later
     os.utime(table.with_suffix(".md"))
     for records, done in (((first, second), True), ((first,), False), ((first, second, run / "gone.json"), False)):
-        MadeOf("table2", "plt2016", tuple(one.relative_to(run) for one in records)).write(table)
+        Manifest("table2", "plt2016", tuple(one.relative_to(run) for one in records)).write(table)
         assert is_done() == done
-    MadeOf("table2", "plt2016", (first.relative_to(run),)).write(table)
+    Manifest("table2", "plt2016", (first.relative_to(run),)).write(table)
     second.unlink()
     assert not is_done(), "the table has fewer records than planned"
 
@@ -268,7 +268,7 @@ def test_failures_are_reported_with_dataset_and_model(tmp_path):
         log = tmp_path / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("xmlc: error: x\n")
-    found = {(f.step, f.dataset, f.model, f.seed, f.portion) for f in failures(tmp_path)}
+    found = {(f.step, f.dataset, f.model, f.seed, f.split) for f in failures(tmp_path)}
     assert found == {
         ("prepare", "yeast", "", None, ""),
         ("tune", "yeast", "plt", None, ""),

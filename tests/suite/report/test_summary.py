@@ -6,11 +6,19 @@ from facts import absent
 from record_files import as_record
 from report_cases import ranking, thresholds
 
-from xmlc.suite.report.changes import changes_between, texts_of, told
+from xmlc.suite.report.changes import changes_between, changes_line, texts_of
 from xmlc.suite.report.compare import compare, compared_fingerprints
-from xmlc.suite.report.summary import LIMIT, Section, Told, tell_published, tell_runs, told_as_markdown, told_as_text
+from xmlc.suite.report.summary import (
+    LIMIT,
+    Section,
+    Summary,
+    summary_as_markdown,
+    summary_as_text,
+    summary_of_published,
+    summary_of_runs,
+)
 from xmlc.suite.report.verdicts import Judge, Spread
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.settings import settings_of
 
 STO = ("yeast", "plt", "sto")
@@ -22,14 +30,14 @@ def files(tmp_path):
 
 
 def summary_lines(left, right, runs=None):
-    return tell_runs(compare(left, right, runs=runs), *compared_fingerprints(left, right), "old, new")
+    return summary_of_runs(compare(left, right, runs=runs), *compared_fingerprints(left, right), "old, new")
 
 
 def settings(**changes):
     """Return the settings stored next to the tables of a run of PLT on two datasets."""
-    passport = {"python": "3.13.0", "cpu": "any", "threads": 2}
+    environment = {"python": "3.13.0", "cpu": "any", "threads": 2}
     records = [
-        make(name, seed=seed, passport=passport)
+        make(name, seed=seed, environment=environment)
         for name in ("scene", "yeast") for make in (ranking, thresholds) for seed in (0, 1)
     ]  # fmt: skip
     found = settings_of(map(as_record, records))
@@ -61,7 +69,7 @@ def changes(old, new):
 def test_differences_between_two_runs_are_named(changed, said):
     old = settings()
     assert changes(old, old | settings(**changed)) == said
-    assert absent(told([(old, old | settings(**changed))], True), *said) == []
+    assert absent(changes_line([(old, old | settings(**changed))], True), *said) == []
 
 
 @pytest.mark.parametrize("name", ["validation_share", "propensity", "model code", "files", "method code"])
@@ -73,10 +81,10 @@ def test_every_other_setting_is_named_if_it_differs(name):
 
 def test_settings_are_compared_for_tables_with_settings_on_both_sides():
     one, other = settings(), settings(**{"yeast / plt": {"arity": 8}})
-    assert absent(told([(one, other), ({}, other)], True), "arity", "1 of 2 tables", "old") == []
-    assert absent(told([(one, one), ({}, other)], False), "arity") == ["arity"]
-    assert absent(told([({}, one), (one, {})], True), "old and new") == []
-    assert absent(told([], False), "both") == []
+    assert absent(changes_line([(one, other), ({}, other)], True), "arity", "1 of 2 tables", "old") == []
+    assert absent(changes_line([(one, one), ({}, other)], False), "arity") == ["arity"]
+    assert absent(changes_line([({}, one), (one, {})], True), "old and new") == []
+    assert absent(changes_line([], False), "both") == []
 
 
 def test_file_shared_by_seeds_is_named_once():
@@ -88,7 +96,7 @@ def test_summary_has_headline_largest_changes_and_a_line_per_table(files):
     left, right = files(TABLE, MIXED)
     for path, arity in ((left, 16), (right, 8)):
         made = settings(**{"yeast / plt": {"arity": arity}, "scene / plt": {"arity": arity}})
-        MadeOf("table2", "plt2016", (), titles={"plt": "Mine"}, settings=made).write(path.with_suffix(""))
+        Manifest("table2", "plt2016", (), titles={"plt": "Mine"}, settings=made).write(path.with_suffix(""))
     found = summary_lines(left, right, {("plt2016", "table2", STO, "macro_f"): Spread(3, 1.0)})
     assert absent(found.head[1], "3 of 6 cells", "2 rows") == []
     assert absent(found.head[2], "plt: arity 16 -> 8") == []
@@ -102,9 +110,9 @@ def test_summary_has_headline_largest_changes_and_a_line_per_table(files):
     assert absent(table.line, "table2", "3 of 6 cells", "macro_f by up to 0.877", "inner_products in 1 row") == []
     assert ["yeast / plt / sto", "inner_products", "60.0", "–", "", "missing"] in table.rows
     assert costs.rows == [("table2", "test_ms", "1.00", "2.00")]  # the smallest and the largest ratio
-    lines = told_as_text(found, every_cell=True).splitlines()
+    lines = summary_as_text(found, every_cell=True).splitlines()
     assert lines[:4] == found.head
-    assert len(lines) > len(told_as_text(found).splitlines()) + len(table.rows)
+    assert len(lines) > len(summary_as_text(found).splitlines()) + len(table.rows)
 
 
 def test_headline_of_a_study_is_macro_f_over_present_labels(tmp_path):
@@ -136,7 +144,7 @@ def test_equal_tables_missing_parts_and_changed_claims_are_summarized(files):
     claims = "claim,effect,verdict\nfaster,2.5,holds\nbetter,1,mixed\nnew,1,\n"
     left, right = files(claims, change(claims, "2.5,holds", "2.4,mixed"), "claims.csv")
     for side in (left, right):
-        MadeOf("claims", "plt2016", (), digests={"yeast": "12ab"}).write(side.with_suffix(""))
+        Manifest("claims", "plt2016", (), digests={"yeast": "12ab"}).write(side.with_suffix(""))
         (side.parent / "table2.csv").write_text(TABLE)
         (side.parent / "table1.csv").write_text(f"dataset,model,p@1\n{side.parent.name},plt,1\n")
     (right.parent / "table4.csv").write_text("model,dataset,a\nplt,yeast,1\n")
@@ -154,7 +162,7 @@ def test_equal_tables_missing_parts_and_changed_claims_are_summarized(files):
 def test_comparison_with_a_paper_lists_measured_numbers_first_with_intervals(files):
     for deviation, outcome in ((0.1, "outside +"), (0.0, "different")):
         judge = Judge({("left", "table2", STO, "macro_f"): Spread(3, deviation)}, same_split={("left", "yeast")})
-        found = tell_published(compare(*files(TABLE, MIXED), judge), "old, new")
+        found = summary_of_published(compare(*files(TABLE, MIXED), judge), "old, new")
         assert absent(found.head[0], "3 of 4", "1 equal as printed", f"1 {outcome}", "1 undecided", "2 of 2") == []
         kinds = ["measured, equal as printed", f"measured, {outcome}", "measured, undecided", "measured, not run"]
         assert [section.line.partition(":")[0] for section in found.sections[:4]] == kinds
@@ -168,8 +176,8 @@ def test_markdown_has_a_limited_length_and_counts_omissions():
         Section(f"table{place}: moved", ("row", "x"), [(f"row {i}|", "9" * 80)] * 2000) for place, i in enumerate("abc")
     ]
     few = Section("table9: moved", ("row", "x"), [("here", "1")])
-    told = Told(["first"], Section("Largest:", rows=[("p", "1 -> 2", "+1", "")]), [few, *sections])
-    text = told_as_markdown(told)
+    summary = Summary(["first"], Section("Largest:", rows=[("p", "1 -> 2", "+1", "")]), [few, *sections])
+    text = summary_as_markdown(summary)
     assert 0.98 * LIMIT < len(text) <= LIMIT
     assert text.startswith("- first\n\nLargest:\n\n")
     assert "| here | 1 |" in text
@@ -177,6 +185,6 @@ def test_markdown_has_a_limited_length_and_counts_omissions():
     counts = [int(line.split()[0].replace(",", "")) for line in text.splitlines() if line.endswith("left out")]
     assert sum(counts) + text.count("9" * 80) == 6000
     assert text.count("<details>") == text.count("</details>") == 4
-    crowd = told_as_markdown(Told([], Section(""), [Section(f"table: {'moved ' * 400}")] * 500))
+    crowd = summary_as_markdown(Summary([], Section(""), [Section(f"table: {'moved ' * 400}")] * 500))
     assert len(crowd) <= LIMIT
     assert absent(crowd.splitlines()[-1], 500 - crowd.count("table: ")) == []

@@ -14,7 +14,7 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
 from xmlc.suite.steps.prepared import Prepared
 
-FLOOR = 0.001
+MIN_PROBABILITY = 0.001
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def tiny(tmp_path_factory):
     text.write_text("".join(f"{i} {label}\n" for i, label in [*sorted(pairs), min(pairs)]))
     data = prepare_tiny(folder / "filtered", filter=text)
     parts = {"full": "train", "80": "fit"}
-    about = {portion: train(folder / portion, data, "fastxml", part, n_trees=3) for portion, part in parts.items()}
+    about = {split: train(folder / split, data, "fastxml", part, n_trees=3) for split, part in parts.items()}
     return about, plain, Prepared(data), pairs
 
 
@@ -75,9 +75,9 @@ def test_rankings_skip_filtered_pairs(tiny, tmp_path):
 def test_estimates_and_label_sets_lack_filtered_pairs(tiny, tmp_path):
     about, plain, filtered, pairs = tiny
     spe = tmp_path / "spe"
-    assert run("estimate", *about["80"], "--floor", FLOOR, "--out", spe) == 0
+    assert run("estimate", *about["80"], "--min-probability", MIN_PROBABILITY, "--out", spe) == 0
     estimates, model = load_csr(spe, "test"), FastXML.load(about["80"][3])
-    expected = model.predict_proba(plain.part("test")[0], FLOOR).toarray()
+    expected = model.predict_proba(plain.part("test")[0], MIN_PROBABILITY).toarray()
     assert any(expected[pair] for pair in pairs)
     for pair in pairs:
         expected[pair] = 0

@@ -63,7 +63,7 @@ def estimates(tiny):
     save_csr(folder / "spe", "test", spe)
     Y = Prepared(data).part("val")[1]
     save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
-    described = estimates_file(floor=0.2)
+    described = estimates_file(min_probability=0.2)
     described["parts"]["test"]["ms_per_instance"] = 0.5
     write_record(folder / "spe/estimate.json", described)
     list_files(folder / "spe")
@@ -101,7 +101,7 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
     n, missed = Y.shape[0], Y.nnz - Y.multiply(spe > 0).nnz
-    told = {"floor": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
+    told = {"min_probability": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
     assert found["estimates"] == told
     assert found["costs"]["estimate_ms_per_instance"] == 0.5
     assert found["costs"]["draw_ms_per_instance"] is None
@@ -119,7 +119,7 @@ def test_size_weights_are_learned_on_the_validation_set(tiny, coins, estimates):
     Y = Prepared(tiny[1]).part("test")[1]
     Y_hat, expected = gfm_sizes(load_csr(estimates, "test"), weights)
     assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
-    assert (found["expected_f"], found["floor_loss"]) == (pytest.approx(expected.mean()), None)
+    assert (found["expected_f"], found["truncation_loss"]) == (pytest.approx(expected.mean()), None)
     assert record(tiny, "h")["sizes"] is None
 
 
@@ -129,15 +129,15 @@ def test_size_weights_cannot_be_learned_from_a_model(tiny, coins, capsys):
 
 
 def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, coins, estimates):
-    """By hand: min(mean missed, 2 floor) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+    """By hand: min(mean missed, 2 min_probability) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
     assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
-    assert record(tiny, "h")["floor_loss"] is None
+    assert record(tiny, "h")["truncation_loss"] is None
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
     Y_hat, expected = gfm(spe)
     missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
     sizes = Y_hat.toarray().sum(axis=1)
     linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * missed)
-    assert record(tiny, "gfm")["floor_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
+    assert record(tiny, "gfm")["truncation_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
 
 
 def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
@@ -150,7 +150,7 @@ def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
         found = record(tiny, method)
         assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
         assert found["expected_f"] == pytest.approx(expected.mean())
-        assert (found["samples"], found["estimates"], found["floor_loss"]) == (30, None, None)
+        assert (found["samples"], found["estimates"], found["truncation_loss"]) == (30, None, None)
         assert found["costs"]["draw_ms_per_instance"] > 0
         assert found["costs"]["estimate_ms_per_instance"] is None
     assert json.loads(training.read_text())["costs"].items() <= found["costs"].items()

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from xmlc.core import sources
+from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.core.extensions import import_file
-from xmlc.core.passport import WARM_UP_ROWS
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset
@@ -81,7 +81,7 @@ def test_settings_of_estimates_have_digests_of_files_per_seed(settings, tmp_path
 def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
     dataset = dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"}
     about = Record(
-        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, portion="full",
+        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, split="full",
         settings={"files": "x"},
     )  # fmt: skip
     rows, costs = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),), ProgressiveCosts()

@@ -32,7 +32,7 @@ def options(tmp_path_factory):
     """Return the common options of the steps of a trained PLT."""
     folder = tmp_path_factory.mktemp("thresholds")
     about = train(folder, prepare_tiny(folder), "plt", part="fit")
-    assert run("estimate", *about, "--floor", "0.001", "--out", folder / "spe") == 0
+    assert run("estimate", *about, "--min-probability", "0.001", "--out", folder / "spe") == 0
     return [*about, "--estimates", folder / "spe"]
 
 
@@ -81,15 +81,15 @@ def test_replicates_of_a_record_equal_measures_of_resampled_label_sets(options, 
 def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data(options, tmp_path):
     data, full = options[1], tmp_path / "full"
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
-    about = (*train(full, data, "plt"), "--floor", "0.001", "--out", tmp_path / "whole")
+    about = (*train(full, data, "plt"), "--min-probability", "0.001", "--out", tmp_path / "whole")
     assert run("thresholds", "expected-f", *about) == 0
     X, Y = Prepared(data, 0).part("test")
-    for portion, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
+    for split, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
         fitted = ExpectedF(prior=priors(Prepared(data, 0).part(part)[1]))
         fitted.fit(spe := load_estimator("plt", folder, 1).predict_proba(X, 0.001))
-        record = ThresholdRecord.read(tmp_path / ("80" if portion == "80" else "whole") / "expected-f.json")
+        record = ThresholdRecord.read(tmp_path / ("80" if split == "80" else "whole") / "expected-f.json")
         assert classification_metrics(Y, fitted.predict(spe)).items() <= record.best.test.items()
-        assert (record.portion, bool(record.best.validation)) == (portion, portion == "80")
+        assert (record.split, bool(record.best.validation)) == (split, split == "80")
     assert record.method_name == "expected-f-full"
 
 

@@ -40,7 +40,7 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
     result = tune(data, tmp_path / "1.json", "--method", method, "--budget", 6, "--seed", 5, given=given)
     assert (result["method"], result["budget"], result["seed"], result["space"]) == (method, 6, 5, SPACE)
     assert result["dataset"]["digest"] == Prepared(data).digest
-    assert result["passport"]["threads"] == 1
+    assert result["environment"]["threads"] == 1
     assert len(result["trials"]) == 6
     assert "&" not in (tmp_path / "1.json").read_text()
     first, best = result["trials"][0], result["best"]

@@ -315,7 +315,7 @@ def most_triggers(features, model):
 
 
 @njit(cache=True, nogil=True)
-def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
+def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_probability):
     """Draw instances ``start .. end - 1``, their posteriors and their labels.
 
     Parameters
@@ -324,7 +324,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
     model : LabelModel
     intercept : float64
         Common term b of all posteriors.
-    floor : float32
+    min_probability : float32
         Smaller posteriors are 0.
 
     Returns
@@ -359,7 +359,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, floor):
         key = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
         for c in range(merged):
             posterior = np.float32(sigmoid(scores[c] - intercept))
-            if posterior < floor:
+            if posterior < min_probability:
                 continue
             posterior_labels[stored], posteriors[stored] = candidates[c], posterior
             stored += 1

@@ -12,7 +12,7 @@ Growth = Literal["paper", "program"]
 DOMAINS = {
     **{name: NODES[name] for name in ("epochs", "unit_norm", "random_state", "n_jobs")},
     "arity": whole(2, MANY),
-    "weight_cut": EXCEPT_NONE,
+    "weight_threshold": EXCEPT_NONE,
     "policy": OneOf(get_args(Policy)),
     "alpha": SHARE,
     "balance": OneOf(get_args(Balance)),

@@ -7,8 +7,8 @@ from xmlc.models.domains.plt import NODES
 
 # FEW has Parabel's defaults, for up to 1,000 labels that have an instance. MANY is for more labels (docs/models.md).
 MANY_LABELS = 1000
-FEW: Mapping[str, object] = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_cut": 0.1, "C": 1.0}
-MANY: Mapping[str, object] = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05, "C": 1.0}
+FEW: Mapping[str, object] = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
+MANY: Mapping[str, object] = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}
 DOMAINS = {**NODES, "n_trees": whole(1, TREES), "hinge_power": whole(1, 4, none=True), "tol": EXCEPT_NONE}
 
 

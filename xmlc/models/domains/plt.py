@@ -40,7 +40,7 @@ NODES = {
     "C": POSITIVE_OR_NONE,
     "tol": NOT_NEGATIVE,
     "epochs": whole(1, PASSES),
-    "weight_cut": Number(0, LARGE, none=True, text="auto"),
+    "weight_threshold": Number(0, LARGE, none=True, text="auto"),
     "beam": whole(1, MANY, none=True),
     "unit_norm": Flag(),
 }

@@ -118,7 +118,7 @@ class LdSM(AveragedForest):
     As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one
     child. Every instance has a constant feature. A node whose instances have one label in all is not split. A training
     thread takes about 8 bytes per non-zero of X, 16 d M bytes, and memory for the tree that it grows. The data and the
-    forest need memory in addition. With `fit_to`, only the data does.
+    forest need memory in addition. With `fit_to_disk`, only the data does.
 
     Examples
     --------

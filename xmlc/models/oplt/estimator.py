@@ -145,7 +145,7 @@ class OPLT(SparseProbabilityEstimator):
     warm_start : float or None
         `fit`: a share of the instances. A tree of balanced 2-means over their labels is built and trained first. Then
         the other instances extend it (the paper's OPLT-W uses 0.1). Not with the program's growth.
-    weight_cut : float or None
+    weight_threshold : float or None
         `fit`: drop weights of at most this size as soon as they are trained, and store the others sparsely, as in
         `PLT`. The authors' program does so when it saves a model, with 0.1. None keeps all weights.
     online : bool
@@ -191,7 +191,13 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    _changeable = ("epochs", "warm_start", "weight_cut", "online", "n_jobs")  # only `fit` uses these, except n_jobs
+    _changeable = (
+        "epochs",
+        "warm_start",
+        "weight_threshold",
+        "online",
+        "n_jobs",
+    )  # only `fit` uses these, except n_jobs
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -203,7 +209,7 @@ class OPLT(SparseProbabilityEstimator):
     eps: float = 0.1
     epochs: int = 3
     warm_start: float | None = None
-    weight_cut: float | None = None
+    weight_threshold: float | None = None
     online: bool = False
     unit_norm: bool = True
     random_state: int = 0
@@ -250,7 +256,7 @@ class OPLT(SparseProbabilityEstimator):
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
         del tree  # frees memory before weights are trained
-        training = (order, solver, self.weight_cut, self.n_jobs, Growing(self._into))
+        training = (order, solver, self.weight_threshold, self.n_jobs, Growing(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
@@ -465,9 +471,9 @@ class OPLT(SparseProbabilityEstimator):
             raise InvalidParameterError(f"OPLT: found {found}, expected warm_start=None")
         if self.warm_start is not None:
             check_kmeans_shape(self.arity, self.max_leaf)
-        if self.online and self.weight_cut is not None:
+        if self.online and self.weight_threshold is not None:
             raise InvalidParameterError(
-                f"OPLT: found weight_cut={self.weight_cut} with online=True, expected weight_cut=None"
+                f"OPLT: found weight_threshold={self.weight_threshold} with online=True, expected weight_threshold=None"
             )
 
     def _scaled_plt(self) -> PLT:

@@ -70,7 +70,7 @@ def append_rows(
         if n_weights.max(initial=0) > LARGEST_BLOCK:
             raise XmlcError(
                 f"PLT: found {n_weights.max()} weights in the children of one node, expected at most {LARGEST_BLOCK}. "
-                "Raise weight_cut or lower arity."
+                "Raise weight_threshold or lower arity."
             )
         siblings = siblings.astype(sibling_type)
         growing.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)

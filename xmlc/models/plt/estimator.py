@@ -46,10 +46,10 @@ from xmlc.models.trees.representations import label_representations
 
 # The defaults of C: one value for SGD, and for "batch" two candidates per loss, the usual one first.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-WEIGHT_CUT = 0.1  # weight_cut="auto" uses this value if it makes the model smaller
-SELECTED = ("C", "arity", "weight_cut")  # `fit` selects these hyperparameters
+WEIGHT_CUT = 0.1  # weight_threshold="auto" uses this value if it makes the model smaller
+SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
 # The hyperparameters of `PLT.for_ranking` that differ from the defaults.
-RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_cut": 0.05}
+RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 MOST_COPIES = 16  # SGD and AdaGrad visit a heavy instance at most this often in a pass
 ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
 
@@ -69,7 +69,8 @@ class PLT(SparseProbabilityEstimator):
     and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
     The hyperparameters form groups. ``arity`` to ``label_features`` set the tree. ``solver`` to ``epochs`` set the
-    solver. ``search`` and ``beam`` set the search. ``weight_cut``, ``hash_bits`` and ``max_samples`` limit the memory.
+    solver. ``search`` and ``beam`` set the search. ``weight_threshold``, ``hash_bits`` and ``max_samples`` limit the
+    memory.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ class PLT(SparseProbabilityEstimator):
         best-first search.
     beam : int
         Width of the beam: the number of inner nodes to expand on a level, and at least k. Parabel uses 10.
-    weight_cut : "auto", float or None
+    weight_threshold : "auto", float or None
         Threshold for weights. Weights of at most this absolute value are dropped right after training, and the others
         are stored sparse. Neither training nor the model then holds all weights. Parabel uses 0.1. None keeps all
         weights. "auto" uses 0.1 if that makes the first 33 million weights smaller in bytes, and None otherwise. It
@@ -158,7 +159,7 @@ class PLT(SparseProbabilityEstimator):
         Given or selected value.
     arity_ : int
         Given or default value.
-    weight_cut_ : float or None
+    weight_threshold_ : float or None
         Given or selected value.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
         Weights of the node classifiers.
@@ -172,16 +173,16 @@ class PLT(SparseProbabilityEstimator):
     -----
     oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
     arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel has
-    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_cut=0.1, search="beam"``. The
-    ensemble is `xmlc.models.Parabel`.
+    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
+    search="beam"``. The ensemble is `xmlc.models.Parabel`.
 
     Exact weights take memory for each pair of an inner node and a feature of an instance that reaches it. A pair takes
     4 bytes for each child of the node, plus 4. A synthetic set in the shape of Amazon-670K has 490,449 instances with
     70 non-zeros, and 670,091 labels. Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more with the default,
     which has one level less.
 
-    `fit` holds the weights once. `fit_to` holds 128 MB at a time and writes the rest to the model's files. Ranking
-    reads these files as needed and is fastest if they fit in memory. If they do not fit, set ``weight_cut`` or
+    `fit` holds the weights once. `fit_to_disk` holds 128 MB at a time and writes the rest to the model's files. Ranking
+    reads these files as needed and is fastest if they fit in memory. If they do not fit, set ``weight_threshold`` or
     ``hash_bits``.
 
     Examples
@@ -215,7 +216,7 @@ class PLT(SparseProbabilityEstimator):
     search: plt.Search = "certified"
     beam: int = 10
     # Memory.
-    weight_cut: float | plt.Auto | None = "auto"
+    weight_threshold: float | plt.Auto | None = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
     # Hyperparameters that most estimators have.
@@ -231,9 +232,9 @@ class PLT(SparseProbabilityEstimator):
     def for_ranking(cls, **given: Any) -> Self:
         """Return an estimator with the hyperparameters that rank best. Its scores do not estimate probabilities.
 
-        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_cut=0.05)``: the
-        squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on the validation
-        parts of six datasets, samples of one of them, and synthetic datasets
+        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
+        weight_threshold=0.05)``: the squared hinge loss of Parabel on a tree of arity 16. The values were selected by
+        P@1 and P@5 on the validation parts of six datasets, samples of one of them, and synthetic datasets
         (``results/published/tuning/ranking.csv``). If you need probabilities, label sets or thresholds, use
         `PLT` with its defaults.
 
@@ -280,16 +281,16 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y, weights)
         solver = self._solver(total)
         self.nodes_: TreeWeights
-        cut = self.weight_cut if self.weight_cut != "auto" else WEIGHT_CUT if self.unit_norm else None
+        cut = self.weight_threshold if self.weight_threshold != "auto" else WEIGHT_CUT if self.unit_norm else None
         if self.hash_bits is None:
-            training = (order, solver, cut, self.n_jobs, growing, title, self.weight_cut == "auto", importance)
+            training = (order, solver, cut, self.n_jobs, growing, title, self.weight_threshold == "auto", importance)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, cast("Sgd", solver), self.hash_bits, self.random_state, importance
             )
             check_finite((self.nodes_.table, self.nodes_.bias))
-        self.weight_cut_ = cut if isinstance(self.nodes_, CompactNodeWeights) else None
+        self.weight_threshold_ = cut if isinstance(self.nodes_, CompactNodeWeights) else None
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -441,10 +442,10 @@ class PLT(SparseProbabilityEstimator):
             raise InvalidParameterError(
                 f"PLT: found hash_bits={self.hash_bits} with solver={self.solver!r}, expected solver='sgd'"
             )
-        if self.hash_bits is not None and self.weight_cut not in (None, "auto"):
+        if self.hash_bits is not None and self.weight_threshold not in (None, "auto"):
             raise InvalidParameterError(
-                f"PLT: found weight_cut={self.weight_cut} with hash_bits={self.hash_bits}, "
-                "expected weight_cut='auto' or None"
+                f"PLT: found weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}, "
+                "expected weight_threshold='auto' or None"
             )
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:

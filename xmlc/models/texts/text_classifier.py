@@ -21,7 +21,7 @@ from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
 from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.label_sets import FLOOR, estimates_of_sets
+from xmlc.models.label_sets import MIN_PROBABILITY, estimates_of_sets
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted
 
@@ -177,7 +177,7 @@ class TextClassifier(Estimator):
             `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
-            sets = thresholds.predict(self.predict_proba(texts, FLOOR))
+            sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
         else:
             sets = self._fitted().predict(self.features(texts), thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]

@@ -90,12 +90,12 @@ class Shape(TypedDict):
 class Split(TypedDict):
     """Record whether a paper's split is the same as an entry's, and the evidence.
 
-    ``counted_on`` names another split of the same instances, on which the paper's results are counted.
+    ``report_on`` names another split of the same instances, on which the paper's results are counted.
     """
 
     same: bool
     evidence: Annotated[str, Meta(min_length=20, description="the evidence in at least 20 characters")]
-    counted_on: NotRequired[DatasetName]
+    report_on: NotRequired[DatasetName]
 
 
 class Synthetic(TypedDict):

@@ -19,7 +19,7 @@ from xmlc.suite.schemas import located, nearest
 
 #: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
 RESERVED = frozenset(
-    "all tables peers study small large manual digests figures published reference benchmarks simulations "
+    "all tables baselines study small large manual digests figures published reference benchmarks simulations "
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
@@ -62,7 +62,11 @@ def check_mentions(suite: Suite) -> None:
     XmlcError
     """
     named: dict[str, Iterable[str]] = {f"sweeps.{name}.model": [sweep.model] for name, sweep in suite.sweeps.items()}
-    named |= {f"models.{name}.tuned_as": [model.tuned_as] for name, model in suite.models.items() if model.tuned_as}
+    named |= {
+        f"models.{name}.share_search_with": [model.share_search_with]
+        for name, model in suite.models.items()
+        if model.share_search_with
+    }
     named |= {"inference.methods": suite.inference.methods} if suite.inference else {}
     named |= {"ensembles.models": suite.ensembles.models} if suite.ensembles else {}
     for place, names in {**named, "progressive": suite.progressive}.items():
@@ -88,7 +92,7 @@ def check_models(suite: Suite) -> None:
         try:
             _check_model(suite, name, model)
         except XmlcError as error:
-            keys = ("peers" if name in suite.peers else "models", name)
+            keys = ("baselines" if name in suite.baselines else "models", name)
             raise XmlcError(located(suite.file, keys, keys, str(error))) from error
 
 
@@ -100,7 +104,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
         Range.parse(key, content)
     for key in {*keys} & {*SET_BY_RUNS}:
         raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
-    if program_of(model.estimator) and (model.optional or name in suite.peers):
+    if program_of(model.estimator) and (model.optional or name in suite.baselines):
         return  # a baseline that may be missing
     if ".py:" in model.estimator:
         check_file(model.estimator, keys)

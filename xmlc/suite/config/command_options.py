@@ -30,7 +30,7 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     if search.always:
         return [*stages, "--splits", str(SPLITS)]
     if search.auto and tuning == "auto":
-        return [*stages, "--in-trials", json.dumps(search.in_trials, sort_keys=True), "--sample"]
+        return [*stages, "--trial-overrides", json.dumps(search.trial_overrides, sort_keys=True), "--sample"]
     if search.ranges and isinstance(tuning, RequestedSearch):
         space = json.dumps(search.ranges, sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
@@ -46,7 +46,7 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
     return [*parameters, "--hyperparameter", sweep.hyperparameter, *values]
 
 
-def inference_options(project: Project, model: str, portion: str) -> list[str]:
+def inference_options(project: Project, model: str, split: str) -> list[str]:
     """Return the options of `xmlc infer`: the methods that suites use for a model, samples, and the time limit.
 
     Raises
@@ -57,7 +57,7 @@ def inference_options(project: Project, model: str, portion: str) -> list[str]:
     methods: dict[str, None] = {}
     settings: dict[str, tuple[int, float | None]] = {}
     for suite in project.suites.values():
-        if not (block := suite.inference) or block.portion != portion or model not in block.methods:
+        if not (block := suite.inference) or block.split != split or model not in block.methods:
             continue
         methods |= dict.fromkeys(block.methods[model])
         settings[suite.name] = (block.samples, block.time_limit)

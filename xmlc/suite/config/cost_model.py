@@ -15,7 +15,7 @@ from xmlc.models.domains import parabel, plt, stacking
 from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")
-FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/peers/omikuji_parabel.py:OmikujiParabel")
+FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel")
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
 LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; with fewer nodes, a tree counts as their share to this power
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
@@ -74,7 +74,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
     """Return the name under which a model is measured, its trees or passes, and the arity of its tree over m labels."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
-    cut = given.get("weight_cut", "auto")
+    cut = given.get("weight_threshold", "auto")
     cut = is_plt and not is_hashed and given.get("unit_norm", True) if cut == "auto" else cut
     parts = {
         "-hashed": is_plt and is_hashed,

@@ -27,7 +27,8 @@ SHORTEST, LONGEST = 30, 2880  # limits of the requested minutes
 SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
 OF_DATA = 12  # bytes of memory for each byte of the data
 DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data
-ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7  # disk, and CPU time of a method, for each estimate above the floor
+# Disk, and CPU time of a method, for each estimate above the minimum probability.
+ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # most estimates in memory, and bytes of each with temporary arrays
 OF_INSTANCES = 60  # an instance has estimates for the labels of this many others
 GROWN_AT_ONCE = ("fastxml", "ldsm")  # each thread grows a tree of these forests, and one tree was measured
@@ -62,9 +63,9 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
         if not spec.search.always:
             n, splits = min(n, MOST_FITTED), 1
         rows, stages = min((1 - share) * size.n_train, MOST_VALIDATED), _stages_of_search(project, spec, dataset)
-        tried = _costs_of_trials(partial(train, n), rows, given | spec.search.in_trials, stages)
+        tried = _costs_of_trials(partial(train, n), rows, given | spec.search.trial_overrides, stages)
         return Cost(splits * tried.seconds, PROCESS + size.bytes + tried.peak_bytes, tried.model_bytes)
-    is_held_out = wildcards.get("portion") == "80"
+    is_held_out = wildcards.get("split") == "80"
     n = share * size.n_train if is_held_out else size.n_train
     if step not in WITH_MODEL:
         costs = train(n, given)
@@ -74,7 +75,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
     seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + min(costs.peak_bytes, costs.model_bytes)
     if step in ("rank", "forest"):
         return Cost(seconds, memory)
-    count = rows * estimates_of_row(size, project.floor(dataset), spec.estimator)
+    count = rows * estimates_of_row(size, project.min_probability(dataset), spec.estimator)
     methods = 1 if step == "estimate" else max(1, len(threshold_methods(project, model, dataset)))
     kept = ESTIMATE_BYTES * count if step == "estimate" else 0.0
     memory += BLOCK_BYTES * min(count, READ_TOGETHER)
@@ -121,12 +122,12 @@ def _costs_of_trials(
     return Costs(seconds, max(each.peak_bytes for each in found), max(each.model_bytes for each in found), 0.0)
 
 
-def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
-    """Return about how many estimates of an instance exceed a floor, or an upper bound.
+def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
+    """Return about how many estimates of an instance exceed a minimum probability, or an upper bound.
 
     Neighbours, leaves of few instances and a label tree give an instance the labels of some others. The table lists
-    estimates above the floor, as multiples of the labels of an instance. They were counted on shapes with 1/64 of the
-    instances, but with a sixteenth for wiki10-31k.
+    estimates above the minimum, as multiples of the labels of an instance. They were counted on shapes with 1/64 of
+    the instances, but with a sixteenth for wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt
@@ -140,9 +141,9 @@ def estimates_of_row(size: Size, floor: float, estimator: str) -> float:
 
     Each leaf of LdSM holds a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1,
     2 and 4 trees give 26, 49 and 92 times the labels. Suppose that the k-th largest estimate is proportional to 1 / k,
-    and that all sum to the labels of an instance. Then at most this many exceed the floor.
+    and that all sum to the labels of an instance. Then at most this many exceed the minimum probability.
     """
-    most = size.labels_per_instance / (floor * max(1.0, math.log(size.m)))
+    most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
 
 
@@ -150,7 +151,7 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
     """Return the largest arity of the trials of a search, if the model is trained with its unknown result."""
     if not project.tuned_by(model, dataset):
         return {}
-    owner = project.models[project.models[model].tuned_as or model]
+    owner = project.models[project.models[model].share_search_with or model]
     stages = owner.search.stages_on(dataset)
     tried = [arity for stage in stages for trial in stage if isinstance(arity := trial.get("arity"), int)]
     return {"arity": max(tried)} if tried else {}

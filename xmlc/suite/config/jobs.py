@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 
 from xmlc.suite.config import paths
-from xmlc.suite.config.planned import PEER_METHODS, unlabelled
+from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import Suite
 
 
-def quick_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Group the models that train in minutes (key `quick`) by the seeds that suites use for them."""
+def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
+    """Group the models that train in minutes (key `batch_seeds`) by the seeds that suites use for them."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
-        if model.quick:
+        if model.batch_seeds:
             homes = [suite for suite in project.suites.values() if name in suite.all_models]
             groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
     return groups
@@ -37,8 +37,8 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
         wanted = [*suite.methods, *suite.measure_methods]
         if model in suite.models:
             methods |= dict.fromkeys(wanted)
-        elif model in suite.peers:
-            methods |= dict.fromkeys(method for method in PEER_METHODS if method in wanted)
+        elif model in suite.baselines:
+            methods |= dict.fromkeys(method for method in BASELINE_METHODS if method in wanted)
     return list(methods)
 
 

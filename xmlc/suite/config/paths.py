@@ -10,7 +10,7 @@ from xmlc.core.advice import MADE as MADE
 
 NAME = r"[a-z0-9][a-z0-9._-]*"  # name of a dataset
 WORD = r"[a-z0-9-]+"
-WILDCARDS = {"dataset": NAME, "seed": r"\d+", "portion": "full|80", "rest": ".+"}
+WILDCARDS = {"dataset": NAME, "seed": r"\d+", "split": "full|80", "rest": ".+"}
 WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
@@ -55,19 +55,19 @@ STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
 # Paths of a model with one seed. It is trained on the whole training set (full) or on 80 % of it.
-ONE_RUN = "{dataset}/{model}/seed{seed}/{portion}"
+ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
 TRAINING = Pattern(f"{RUN}/train.json")
 IN_RUN = Pattern(f"{RUN}/{{rest}}")
 INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
-FULL = Pattern(RUN.of(portion="full"))
+FULL = Pattern(RUN.of(split="full"))
 EVALUATION_OF_FULL = Pattern(f"{FULL}/evaluation/{{method}}.json")
 RANKING = Pattern(f"{FULL}/ranking.json")
 FOREST = Pattern(f"{FULL}/forest.json")
 SWEEP = Pattern(f"{FULL}/sweeps/{{paper}}/{{sweep}}.json")
 PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
-HELD_OUT = Pattern(RUN.of(portion="80"))
+HELD_OUT = Pattern(RUN.of(split="80"))
 ESTIMATES = Pattern(f"{HELD_OUT}/spe")
 THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")

@@ -13,7 +13,7 @@ from xmlc.suite.config.suite import Run, Suite, Task
 if TYPE_CHECKING:  # records and tables declare their needs without a dependency on the project
     from xmlc.suite.config.project import Project
 
-PEER_METHODS = ("fta", "sto", "ofo")  # methods whose macro-F is in the table of baselines
+BASELINE_METHODS = ("fta", "sto", "ofo")  # methods whose macro-F is in the table of baselines
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Where:
         ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
         ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name
         and is in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
-    portion : str
+    split : str
         The training split of the models, ``full`` or ``80``. Empty if there is no model.
     models, methods, sweeps : collection of str
         Only these. Sweeps have their names in the suite.
@@ -34,7 +34,7 @@ class Where:
         None of these.
     task : {"few-shot", "multi-label"} or None
         Only datasets of this task.
-    peers : bool
+    baselines : bool
         Include baselines whose programs are installed.
     searched : bool
         Only models whose hyperparameters have ranges, or are searched.
@@ -44,13 +44,13 @@ class Where:
     """
 
     kind: str
-    portion: str = ""
+    split: str = ""
     models: Collection[str] = ()
     methods: Collection[str] = ()
     but_methods: Collection[str] = ()
     sweeps: Collection[str] = ()
     task: Task | None = None
-    peers: bool = False
+    baselines: bool = False
     searched: bool = False
     beside: tuple[str, int] | None = None
 
@@ -67,7 +67,9 @@ class Where:
             return [paths.STATISTICS.of(dataset=name) for name in names]
         if self.kind == "simulation":
             return [paths.SIMULATION.of(paper=paper)]
-        runs = project.runs(paper, datasets, self.peers) + (self._beside(project, paper, names) if self.beside else [])
+        runs = project.runs(paper, datasets, self.baselines) + (
+            self._beside(project, paper, names) if self.beside else []
+        )
         if self.kind == "search":
             found = [project.tuned_by(run.model, run.dataset) for run in runs]
             return list(dict.fromkeys(file for file in found if file))
@@ -86,7 +88,7 @@ class Where:
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
                 return []
-            case "calibration" if not _methods(suite, run, self.portion):
+            case "calibration" if not _methods(suite, run, self.split):
                 return []
             case "progressive" if run.model not in suite.progressive:
                 return []
@@ -95,12 +97,12 @@ class Where:
                 own = [n for n, sweep in swept.items() if sweep.model == run.model and run.dataset not in sweep.without]
                 return [("", run.file(paths.SWEEP, paper=suite.name, sweep=name)) for name in own]
             case "inference":
-                inference = paths.Pattern(paths.INFERENCE.of(portion=self.portion))
-                return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.portion)]
+                inference = paths.Pattern(paths.INFERENCE.of(split=self.split))
+                return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.split)]
             case "thresholds":
-                pattern = paths.EVALUATION_OF_FULL if self.portion == "full" else paths.EVALUATION
-                return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.portion)]
-        return [("", run.file(paths.IN_RUN, portion=self.portion, rest=f"{self.kind}.json"))]
+                pattern = paths.EVALUATION_OF_FULL if self.split == "full" else paths.EVALUATION
+                return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.split)]
+        return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
         """List the runs of a model of other suites, on the datasets on which all these suites run it."""
@@ -140,16 +142,16 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 
-def _methods(suite: Suite, run: Run, portion: str) -> list[str]:
+def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     """Return the threshold methods of a run: none if the model is only ranked, or lacks the data that they need."""
-    peer, model = suite.peers.get(run.model), suite.all_models.get(run.model)
-    if {run.dataset, run.model} & {*suite.ranked_only} or (peer and peer.ranks_only):
+    baseline, model = suite.baselines.get(run.model), suite.all_models.get(run.model)
+    if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        return unlabelled(suite.methods) if portion == "full" else []  # there is nothing to tune on
-    if peer:
-        return [method for method in PEER_METHODS if method in suite.methods]
-    return unlabelled(suite.methods) if portion == "full" else [*suite.measure_methods, *suite.methods]
+        return unlabelled(suite.methods) if split == "full" else []  # there is nothing to tune on
+    if baseline:
+        return [method for method in BASELINE_METHODS if method in suite.methods]
+    return unlabelled(suite.methods) if split == "full" else [*suite.measure_methods, *suite.methods]
 
 
 STATISTICS = Where("statistics")

@@ -133,17 +133,21 @@ class Project:
             and (wanted is None or name in wanted)
         ]
 
-    def peers_on(self, paper: str, dataset: str) -> list[str]:
+    def baselines_on(self, paper: str, dataset: str) -> list[str]:
         """Return the baselines of a suite that run on a dataset. The table of baselines lists reasons for others."""
-        peers = self.suites[paper].peers
-        return [name for name, peer in peers.items() if dataset not in peer.without and is_installed(peer.estimator)]
+        baselines = self.suites[paper].baselines
+        return [
+            name
+            for name, baseline in baselines.items()
+            if dataset not in baseline.without and is_installed(baseline.estimator)
+        ]
 
-    def runs(self, paper: str, datasets: Sequence[str] | None = None, peers: bool = False) -> list[Run]:
-        """List the runs of a suite's models, and of its baselines if ``peers``, on its datasets or on some."""
+    def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
+        """List the runs of a suite's models, and of its baselines if ``baselines``, on its datasets or on some."""
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
-            for model in self.models_on(paper, dataset) + (self.peers_on(paper, dataset) if peers else [])
+            for model in self.models_on(paper, dataset) + (self.baselines_on(paper, dataset) if baselines else [])
             for seed in self.suites[paper].seeds
         ]
 
@@ -203,27 +207,29 @@ class Project:
         """Return the path of the search result that a model is trained with, or None if there is no search."""
         spec, tuning = self.models[model], self.settings.tuning
         search = spec.search
-        if spec.tuned_as and not search.always:
-            return self.tuned_by(spec.tuned_as, dataset)
+        if spec.share_search_with and not search.always:
+            return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
         # A weight cut alone only bounds the memory. The other hyperparameters of the dataset still count as untuned.
-        has_own = dataset in spec.found or (dataset in spec.datasets and own != {"weight_cut"})
+        has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
         """Return the path of the search result with whose best values a model's own search begins, or None."""
         spec = self.models[model]
-        return self.tuned_by(spec.tuned_as, dataset) if spec.tuned_as and spec.search.always else None
+        return self.tuned_by(spec.share_search_with, dataset) if spec.share_search_with and spec.search.always else None
 
-    def floor(self, dataset: str) -> float:
+    def min_probability(self, dataset: str) -> float:
         """Return the minimum probability of a dataset's estimates.
 
-        It is the smallest threshold of the grid, or the highest floor of a suite if that is larger.
+        It is the smallest threshold of the grid, or the highest min_probability of a suite if that is larger.
         """
         from xmlc.thresholds.bounds import GRID  # imported here because it loads SciPy, which few jobs of a plan need
 
-        named = [suite.floors[dataset] for suite in self.suites.values() if dataset in suite.floors]
+        named = [
+            suite.min_probabilities[dataset] for suite in self.suites.values() if dataset in suite.min_probabilities
+        ]
         return max([1 / max(GRID), *named])
 
     def ensemble_sizes(self, model: str) -> list[int]:
@@ -303,4 +309,4 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
 def _common(model: ModelSpec) -> dict[str, object]:
     """Return the properties that a model must have in all suites."""
     search = model.search if model.search.always else None
-    return {"estimator": model.estimator, "search": search, "threads": model.threads, "quick": model.quick}
+    return {"estimator": model.estimator, "search": search, "threads": model.threads, "batch_seeds": model.batch_seeds}

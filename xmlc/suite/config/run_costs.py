@@ -33,13 +33,13 @@ DOWNLOADED = 0.6  # bytes of a text archive, as a multiple of the bytes of the a
 
 
 class Job(NamedTuple):
-    """Identify a job of a model's step. A search has no seed and no portion. Only a sweep has a paper and a name."""
+    """Identify a job of a model's step. A search has no seed and no split. Only a sweep has a paper and a name."""
 
     step: str
     dataset: str
     model: str
     seed: str = ""
-    portion: str = ""
+    split: str = ""
     paper: str = ""
     sweep: str = ""
 
@@ -77,7 +77,7 @@ def job_of(path: str) -> Job | None:
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
-        return Job("sweep", portion="full", **found)
+        return Job("sweep", split="full", **found)
     found = paths.IN_RUN.read(path) or {"rest": ""}
     step = STEPS.get(found.pop("rest").partition("/")[0])
     return Job(step, **found) if step else None

@@ -27,7 +27,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import read_config
-from xmlc.suite.results.made_of import in_project
+from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
@@ -222,7 +222,7 @@ def made_by(project: Project) -> str:
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
     """Return the datasets that have records for tables of some papers but are not selected."""
-    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", portion="*")
+    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
     missing: set[str] = set()

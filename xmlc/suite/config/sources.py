@@ -36,20 +36,20 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
         mirror, its address, because changes there cannot be seen. If there is neither, the files from which the
         existing copy was made. This happens if the mirror is not configured any more, for example.
     """
-    made_of: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # there is no copy yet, or its description is damaged
-        made_of = read_json(resources / dataset.name / "source.json")
+        recorded = read_json(resources / dataset.name / "source.json")
     places: list[Place] = [by_hand(dataset, resources)]
     with suppress(XmlcError):  # the step that needs the mirror reports the error
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):
             return [place]
-        known = made_of["copied"] if made_of.get("origin") == str(place) else {}
+        known = recorded["copied"] if recorded.get("origin") == str(place) else {}
         if found := states(sources_in(place, dataset), known):
             break
     else:
-        found = made_of.get("copied", {})
+        found = recorded.get("copied", {})
     return [f"{name} {checksum}" for name, (_, _, checksum) in found.items()]
 
 

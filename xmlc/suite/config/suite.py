@@ -49,11 +49,11 @@ class Run(NamedTuple):
         return pattern.of(**self._asdict(), **further)
 
 
-Source = Literal["paper", "program", "search", "calibrated", "hand"]
+Source = Literal["paper", "program", "search", "fitted", "hand"]
 Origin = Annotated[
     str,
     Meta(
-        pattern="^(paper|program|search|calibrated|hand): .{4,}",
+        pattern="^(paper|program|search|fitted|hand): .{4,}",
         description="paper, program, search, calibrated or hand, then ': ' and the place",
     ),
 ]
@@ -85,12 +85,12 @@ class SearchSpec:
     #: Ranges by hyperparameter, from which values are drawn if `tuning` of config.yaml gives a method and a number of
     #: trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: Tried if `tuning` of config.yaml is `auto` and the model has no values for a dataset except `weight_cut`.
+    #: Tried if `tuning` of config.yaml is `auto` and the model has no values for a dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)
     #: Additional stages by dataset, after the common ones.
-    further: dict[DatasetName, Stages] = field(default_factory=dict)
+    extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
     #: Values that override the configured ones in trials of the stages, but not in the trained model.
-    in_trials: Hyperparameters = field(default_factory=dict)
+    trial_overrides: Hyperparameters = field(default_factory=dict)
     #: Whether the model is trained with the best of the stages on every dataset, whatever `tuning` is.
     always: bool = False
 
@@ -101,19 +101,19 @@ class SearchSpec:
 
     def stages_on(self, dataset: str) -> Stages:
         """Return the stages on a dataset."""
-        return [*self.stages, *self.further.get(dataset, [])]
+        return [*self.stages, *self.extra_stages.get(dataset, [])]
 
 
 @dataclass(frozen=True)
 class ModelSpec:
     """Describe one model of a suite."""
 
-    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. "" if the suite `as_in` defines
-    #: it.
+    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. "" if the suite `from_suite`
+    #: defines it.
     estimator: str = ""
     #: A suite that defines a model or baseline of this name. Everything except ``without`` and ``title`` is copied
     #: from it.
-    as_in: str | None = None
+    from_suite: str | None = None
     #: For every dataset without values under `datasets`.
     hyperparameters: Hyperparameters = field(default_factory=dict)
     #: For single datasets. Once the suite is read, they include the common ones.
@@ -123,10 +123,10 @@ class ModelSpec:
     #: results) or hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: By dataset, how its hyperparameters were found.
-    found: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
+    selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
     #: Another model of the same suite, whose search results this one is trained with or starts its own search from.
-    tuned_as: Name | None = None
+    share_search_with: Name | None = None
     #: Threads of its jobs. None for the setting of the run.
     threads: Threads | None = None
     #: Memory of its training, as a multiple of the bytes of the data. None for the estimate of the cost model.
@@ -136,32 +136,32 @@ class ModelSpec:
     #: Run it only on datasets with this task. None for all.
     task: Task | None = None
     #: Whether it trains in minutes, so that training and ranking with all seeds are one job.
-    quick: bool = False
+    batch_seeds: bool = False
     #: Whether it is run only if its program is installed.
     optional: bool = False
     #: Datasets that it is not run on, with the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
     #: For a baseline, why its scores take no thresholds, and which hyperparameters were not searched.
-    ranks_only: Reason | None = None
+    skip_thresholds: Reason | None = None
     untuned: Reason | None = None
     #: Its published name. None for its name here, or for the one that a paper's package defines.
     title: Text | None = None
 
     def __post_init__(self) -> None:
-        if bool(self.estimator) == bool(self.as_in):
-            raise ValueError("found both or none of the keys estimator and as_in, expected one of them")
+        if bool(self.estimator) == bool(self.from_suite):
+            raise ValueError("found both or none of the keys estimator and from_suite, expected one of them")
 
     @property
-    def calibration(self) -> str:
+    def fitted_settings(self) -> str:
         """Describe the hyperparameters fitted to published test results. Return "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
-        return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "calibrated")
+        return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
         """Return all hyperparameters that it is ever given: for all datasets, for single ones, in trials."""
-        stages = chain(self.search.stages, *self.search.further.values())
-        return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.in_trials]
+        stages = chain(self.search.stages, *self.search.extra_stages.values())
+        return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters on one dataset."""
@@ -172,7 +172,7 @@ class ModelSpec:
 class Inference:
     """Select the inference methods by model, and the training split of these models."""
 
-    portion: Literal["full", "80"]
+    split: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
     #: Label vectors drawn for each instance from a model of the joint distribution.
     samples: Annotated[int, Meta(ge=1)] = 200
@@ -232,11 +232,11 @@ class Experiments:
     progressive: list[Name] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: By dataset, the minimum probability: estimates up to it are not written.
-    floors: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
+    min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
     #: Datasets and models that are only trained on the whole training set and ranked, with the reason.
-    ranked_only: dict[str, Reason] = field(default_factory=dict)
-    #: Baselines, which only the target `peers` runs.
-    peers: dict[Name, ModelSpec] = field(default_factory=dict)
+    skip_thresholds: dict[str, Reason] = field(default_factory=dict)
+    #: Baselines, which only the target `baselines` runs.
+    baselines: dict[Name, ModelSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Extensions may register more methods.
@@ -263,7 +263,7 @@ class Suite(Experiments):
     @property
     def all_models(self) -> dict[str, ModelSpec]:
         """Return its models, then its baselines."""
-        return {**self.models, **self.peers}
+        return {**self.models, **self.baselines}
 
     @property
     def titles(self) -> dict[str, str]:
@@ -281,10 +281,10 @@ class Suite(Experiments):
         inferred = [name for names in self.inference.methods.values() for name in names] if self.inference else []
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
-    def inferred(self, model: str, portion: str | None = None) -> list[str]:
+    def inferred(self, model: str, split: str | None = None) -> list[str]:
         """Return the inference methods of a model on one training split, or on either."""
         block = self.inference
-        return block.methods.get(model, []) if block and portion in (None, block.portion) else []
+        return block.methods.get(model, []) if block and split in (None, block.split) else []
 
     def swept(self, model: str) -> list[Hyperparameters]:
         """Return the hyperparameters that sweeps set for a model."""
@@ -331,7 +331,7 @@ def find_suite(name: str, config: Path) -> Suite | None:
 
 
 def read_suite(file: Path) -> Suite:
-    """Read one suite. Models with `as_in` are copied from the other suite.
+    """Read one suite. Models with `from_suite` are copied from the other suite.
 
     Raises
     ------
@@ -339,9 +339,9 @@ def read_suite(file: Path) -> Suite:
         As for `read_suites`.
     """
     content = _read(file)
-    models, peers = ({name: _resolved((key, name), model, file) for name, model in found.items()}
-                     for key, found in (("models", content.models), ("peers", content.peers)))  # fmt: skip
-    return Suite(**vars(content) | {"models": models, "peers": peers}, name=file.stem, file=str(file))
+    models, baselines = ({name: _resolved((key, name), model, file) for name, model in found.items()}
+                     for key, found in (("models", content.models), ("baselines", content.baselines)))  # fmt: skip
+    return Suite(**vars(content) | {"models": models, "baselines": baselines}, name=file.stem, file=str(file))
 
 
 def _read(file: Path) -> Experiments:
@@ -349,21 +349,23 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Copy the model from the suite `as_in`, and merge the common hyperparameters into each dataset's."""
-    if model.as_in:
-        place = suite_file(model.as_in, file.parent.parent if file.parent.name == "papers" else file.parent)
-        name, place_of_key = keys[1], (*keys, "as_in")
+    """Copy the model from the suite `from_suite`, and merge the common hyperparameters into each dataset's."""
+    if model.from_suite:
+        place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
+        name, place_of_key = keys[1], (*keys, "from_suite")
         refused = partial(located, str(file), place_of_key, place_of_key)
         if not place.is_file():
             papers = [other.stem for other in place.parent.glob("*.yaml")]
-            raise XmlcError(refused(f"found {model.as_in}, expected {nearest(model.as_in, papers)}"))
+            raise XmlcError(refused(f"found {model.from_suite}, expected {nearest(model.from_suite, papers)}"))
         there = _read(place)
-        models = there.peers | there.models
+        models = there.baselines | there.models
         known = sorted(other for other, spec in models.items() if spec.estimator)
         if name not in models:
-            raise XmlcError(refused(f"found no model {name} in {model.as_in}, expected {nearest(name, known)}"))
+            raise XmlcError(refused(f"found no model {name} in {model.from_suite}, expected {nearest(name, known)}"))
         found = models[name]
-        if found.as_in:
-            raise XmlcError(refused(f"found {model.as_in}, which copies from {found.as_in}. Use {found.as_in}"))
+        if found.from_suite:
+            raise XmlcError(
+                refused(f"found {model.from_suite}, which copies from {found.from_suite}. Use {found.from_suite}")
+            )
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -22,7 +22,7 @@ from xmlc.suite.papers.notes import notes_of
 from xmlc.suite.papers.printing import to_csv, to_markdown
 from xmlc.suite.results import records
 from xmlc.suite.results.frame import Rows, Source, read_numbers
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.statistics import Statistics
@@ -37,12 +37,12 @@ Identity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # records that were read before
 
 
-def build_table(made: MadeOf, known: Known | None = None) -> Table:
+def build_table(made: Manifest, known: Known | None = None) -> Table:
     """Build one table of a paper.
 
     Parameters
     ----------
-    made : MadeOf
+    made : Manifest
         Names the table, the paper and the files: records, published tables, the suite's configuration. The table takes
         only records of the kinds that it needs.
     known : dict or None
@@ -111,8 +111,8 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
         if not path.is_dir():
             found.append(path)
             continue
-        kind, portion, model = KINDS.get(path.name, path.name), path.parent.name, path.parents[2].name
-        needs = [need for need in declared.needs if (need.kind, need.portion) == (kind, portion)]
+        kind, split, model = KINDS.get(path.name, path.name), path.parent.name, path.parents[2].name
+        needs = [need for need in declared.needs if (need.kind, need.split) == (kind, split)]
         listed = listed_in(path)
         for name in listed:
             check_listed(path, name)
@@ -132,7 +132,7 @@ def read_needs(
     return found
 
 
-def sources_of(tables: Iterable[MadeOf], known: Known | None = None) -> list[tuple[Source, list[str]]]:
+def sources_of(tables: Iterable[Manifest], known: Known | None = None) -> list[tuple[Source, list[str]]]:
     """Read each record behind some tables once, and name the papers whose tables use it."""
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
@@ -198,8 +198,8 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
     found: dict[Identity, Source] = {}
     for source in sources:
         record = source.record
-        portion = record.portion if isinstance(record, ExperimentRecord) else need.portion
-        if not isinstance(record, kind) or portion != need.portion:
+        split = record.split if isinstance(record, ExperimentRecord) else need.split
+        if not isinstance(record, kind) or split != need.split:
             continue
         if not need.takes(record.model_name, record.method_name):
             continue
@@ -212,7 +212,7 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         found[identity] = source
     chosen = list(found.values())
     if needed and not chosen:
-        about = f"kind {need.kind!r}" + (f", portion {need.portion!r}" if need.portion else "")
+        about = f"kind {need.kind!r}" + (f", split {need.split!r}" if need.split else "")
         wrote = f"`xmlc {kind.COMMAND}`" if kind.COMMAND else "your script"
         raise XmlcError(
             f"found no record of {about} among {len(sources)} files. Pass files that {wrote} wrote for these models "
@@ -249,7 +249,7 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
             )
 
 
-def read_printed(made: MadeOf) -> Rows:
+def read_printed(made: Manifest) -> Rows:
     """Read the published numbers of one table from its files in ``<published>/<paper>/``, if there are any."""
     definition = table_of(made.table, made.paper)
     found: Rows = {}

@@ -36,8 +36,8 @@ class Statement:
     source: str
     #: Unit of the effects, with the two numbers that are subtracted or divided.
     unit: str
-    #: "verbatim": in the paper's own terms. "derived": from its statements or numbers. "ours": not from the paper.
-    stated: Literal["verbatim", "derived", "ours"]
+    #: "verbatim": in the paper's own terms. "derived": from its statements or numbers. "xmlc": not from the paper.
+    stated: Literal["verbatim", "derived", "xmlc"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
     #: Effects above it support the statement. None means no difference: 0, or 1 for a ratio.
     margin: float | None = None

@@ -10,7 +10,7 @@ from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition
 from xmlc.suite.papers.notes import digests_line, synthetic_line
-from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, REVERSED, Case, Outcome, Word, in_print
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome, Word, in_print
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.columns import COST
 from xmlc.suite.results.frame import Number, Row, Rows, Source
@@ -19,11 +19,11 @@ from xmlc.suite.results.records.base import Record
 
 CLAIMS = "claims"  # name of the table
 # These columns depend on the records.
-DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "reversals", "lost", "verdict")
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 # Decimals of effects in the CSV. Logarithms and exponentials of different libraries may differ in the last bit.
 DIGITS = 9
-SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", REVERSED: "opposite sign"}
-CALIBRATED = "‡"  # marks verdicts that depend on settings fitted to published test results
+SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
+FITTED = "‡"  # marks verdicts that depend on settings fitted to published test results
 CAPTION = (
     "Statements of the paper, tested on the records of this run. A statement holds if more than half of its cases do."
 )
@@ -51,21 +51,21 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
         Two needs have the same kind and training split, so that files cannot be assigned to them.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
-    if len({(need.kind, need.portion) for need in needs}) < len(needs):
+    if len({(need.kind, need.split) for need in needs}) < len(needs):
         raise ValueError("claims: found two needs of the same kind and training split, expected one")
 
     def rows(table: Table) -> Rows:
         given = dict(zip(needs, (_real(sources) for sources in table.given), strict=True))
         models = table.suite.all_models if table.suite else {}
-        calibrated = {name for name, model in models.items() if model.calibration}
-        others = {need: [r for r in given[need] if getattr(r, "model", "") not in calibrated] for need in needs}
+        fitted = {name for name, model in models.items() if model.fitted_settings}
+        others = {need: [r for r in given[need] if getattr(r, "model", "") not in fitted] for need in needs}
         errors = errors_on_tests([one for one in claims if not one.said.cost], given)
         found: Rows = {}
         for one in claims:
             records = [given[need] for need in one.needs]
             outcome = one.outcome(*records)
-            rest = one.outcome(*(others[need] for need in one.needs)) if calibrated else outcome
-            mark = "" if repr(rest) == repr(outcome) else CALIBRATED
+            rest = one.outcome(*(others[need] for need in one.needs)) if fitted else outcome
+            mark = "" if repr(rest) == repr(outcome) else FITTED
             if one in errors:
                 outcome = one.outcome(*records, errors=errors[one])
             found[(one.name,)] = _row(one, outcome, mark)
@@ -79,7 +79,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
         name=CLAIMS,
         needs=needs,
         keys=("claim",),
-        columns=("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "units"),
+        columns=("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "cases"),
         rows=rows,
         panels=(
             PanelDefinition(
@@ -120,7 +120,7 @@ def claims_line(counts: Counter[Word]) -> str:
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
-    rest: Sequence[Word] = ("reversed", "mixed", "cannot be told", "no data")
+    rest: Sequence[Word] = ("opposite sign", "mixed", "undecided", "no data")
     shown = {"no data": "without data"}
     return ", ".join(words + [f"{counts[word]} {shown.get(word, in_print(word))}" for word in rest if counts[word]])
 
@@ -133,7 +133,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     measured, timed = (dict.fromkeys(DECIDED), decided) if one.said.cost else (decided, dict.fromkeys(DECIDED))
     values: dict[str, object] = {"stated": one.said.stated, "printed": round(one.mean_in_print, DIGITS)}
     values |= measured | {COST + name: value for name, value in timed.items()}
-    values |= {"units": len(outcome.cases), "seeds": min((case.seeds for case in outcome.cases), default=0)}
+    values |= {"cases": len(outcome.cases), "seeds": min((case.seeds for case in outcome.cases), default=0)}
     values |= {"statement": one.said.statement, "source": one.said.source, "unit": one.said.unit}
     return _with_words(
         (one.name,),
@@ -141,7 +141,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
         stated=one.said.stated.replace("ours", "xmlc"),
         effect=one.scale.printed(effect),
         printed=one.scale.printed(Estimate(one.mean_in_print)),
-        lost="" if outcome.lost is None else f"{outcome.lost} of {outcome.told}",
+        lost="" if outcome.lost is None else f"{outcome.lost} of {outcome.tested}",
         verdict=f"{outcome.verdict} {mark}".rstrip(),
     )
 
@@ -149,15 +149,16 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
 def _details(one: Claim, outcome: Outcome) -> Rows:
     """Return the effects of a claim, with a row for each case."""
     return {
-        (one.name, case.dataset, case.subject): _detail(one, case, told=bool(outcome.told)) for case in outcome.cases
+        (one.name, case.dataset, case.subject): _detail(one, case, tested=bool(outcome.tested))
+        for case in outcome.cases
     }
 
 
-def _detail(one: Claim, case: Case, told: bool) -> Row:
+def _detail(one: Claim, case: Case, tested: bool) -> Row:
     values = {
         "unit_effect": case.effect.mean,
         "printed": case.printed,
-        **({"on_tests": case.on_tests.mean} if told else {}),
+        **({"on_tests": case.on_tests.mean} if tested else {}),
         "seeds": case.seeds,
         "side": SIDES[case.side] if case.effect.has_interval else "one seed",
         "unit": one.said.unit,
@@ -182,10 +183,10 @@ def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
     lines += [
         f"{one.name}: margin {one.said.margin:g}, {one.said.because}." for one in claims if one.said.margin is not None
     ]
-    rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(CALIBRATED)]
+    rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(FITTED)]
     lists = {
         "Refuted by a single case": [one.name for one in claims if one.said.every],
-        f"{CALIBRATED} These verdicts depend on settings fitted to published results": rests,
+        f"{FITTED} These verdicts depend on settings fitted to published results": rests,
         "Hyperparameters from one search for all seeds": [one.name for one in claims if one.said.one_search],
         "Measured times or memory, which differ from run to run": [one.name for one in claims if one.said.cost],
     }

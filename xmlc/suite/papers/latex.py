@@ -80,8 +80,8 @@ def _columns(panel: Panel) -> Iterator[Printed]:
     for place, heading in enumerate(panel.headings()):
         cells = [line[place] for line in lines]
         widest = max((_text_width(text, bold) for text, bold in cells), default=0.0)
-        told = _broken(heading, widest)
-        yield Printed(told, cells, place < len(panel.names), max(widest, *map(_text_width, told)))
+        printed = _broken(heading, widest)
+        yield Printed(printed, cells, place < len(panel.names), max(widest, *map(_text_width, printed)))
 
 
 def _broken(heading: str, widest: float) -> list[str]:
@@ -163,8 +163,8 @@ def _tabular(columns: list[Printed], broken: dict[int, float], rows: range) -> l
         row = []
         for place, column in enumerate(columns):
             text, bold = column.cells[i]
-            told = rf"\textbf{{{latex(text)}}}" if bold else latex(text)
-            row.append(r"\raggedright " + told.replace("/", r"/\allowbreak ") if place in broken else told)
+            printed = rf"\textbf{{{latex(text)}}}" if bold else latex(text)
+            row.append(r"\raggedright " + printed.replace("/", r"/\allowbreak ") if place in broken else printed)
         lines.append(" & ".join(row) + r" \tabularnewline")
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 

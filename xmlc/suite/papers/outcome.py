@@ -19,9 +19,9 @@ LARGE_RATIO = 100  # ratios from here on are printed without decimals
 Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
 NONE: Printed = MappingProxyType({})
 Place = tuple[str, str]  # dataset and subject of a case
-Word = Literal["holds", "does not hold", "reversed", "mixed", "cannot be told", "no data"]
+Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-REVERSED = 2  # side of a case that is for the statement, but whose effect has the opposite sign of the published one
+OPPOSITE = 2  # side of a case that is for the statement, but whose effect has the opposite sign of the published one
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Scale:
         side = estimate.side_of(level)
         if self.kind == "distance":
             side = min(side, -estimate.side_of(-level))
-        return REVERSED if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0 else side
+        return OPPOSITE if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0 else side
 
     def printed(self, effect: Estimate) -> str:
         """Format an effect with its interval, such as ``+1.25 [0.50, 2.00]``. A missing effect is a dash."""
@@ -146,19 +146,19 @@ class Outcome:
     @property
     def lost(self) -> int | None:
         """Return the number of cases that lose their side by the test set's error, or None if no error is known."""
-        return sum(case.lost for case in self.cases) if self.told else None
+        return sum(case.lost for case in self.cases) if self.tested else None
 
     @property
-    def told(self) -> int:
+    def tested(self) -> int:
         """Return the number of cases with a known error of the test set."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
     def verdict(self) -> str:
         """Return the verdict with its basis: the numbers of cases, or the mean of the datasets."""
-        supports, contradicts, reversals = self.sides
+        supports, contradicts, opposites = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
-        also = f", {reversals} with opposite sign" if reversals else ""
+        also = f", {opposites} with opposite sign" if opposites else ""
         in_the_mean = f"in the mean of {len({same_instances(case.dataset) for case in self.cases})} datasets"
         match self.word:
             case "holds":
@@ -166,8 +166,8 @@ class Outcome:
             case "does not hold":
                 against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
                 return f"does not hold{against}"
-            case "reversed":
-                return f"{in_print(self.word)}: {reversals} {of}"
+            case "opposite sign":
+                return f"{in_print(self.word)}: {opposites} {of}"
             case "mixed":
                 return f"mixed: {supports} {of} for, {contradicts} against{also}"
         return self.word
@@ -175,7 +175,7 @@ class Outcome:
 
 def in_print(word: Word) -> str:
     """Return a verdict as printed. CSV files have the word itself."""
-    return "opposite sign" if word == "reversed" else word
+    return "opposite sign" if word == "opposite sign" else word
 
 
 def outcome_of(
@@ -228,22 +228,22 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
     With ``every``, one case against the statement refutes it.
     """
-    supports, contradicts, reversals = sides_of(cases)
+    supports, contradicts, opposites = sides_of(cases)
     half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)
     if every and contradicts:
         return "does not hold"
-    if reversals > half:
-        return "reversed"
-    if supports > half or (decided <= half and overall > 0 and not contradicts + reversals):
+    if opposites > half:
+        return "opposite sign"
+    if supports > half or (decided <= half and overall > 0 and not contradicts + opposites):
         return "holds"
-    if contradicts > half or (decided <= half and overall < 0 and not supports + reversals):
+    if contradicts > half or (decided <= half and overall < 0 and not supports + opposites):
         return "does not hold"
-    return "mixed" if decided > half else "cannot be told"
+    return "mixed" if decided > half else "undecided"
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
     """Count the sides for the statement, against it, and reversed."""
-    return cases.count(FOR), cases.count(AGAINST), cases.count(REVERSED)
+    return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 
 def same_instances(dataset: str) -> str:

@@ -69,7 +69,7 @@ def _steps_to(project: Project, record: str) -> list[str]:
     tuned = project.tuned_by(run["model"], run["dataset"])
     steps = [paths.STATISTICS.of(**run), *([tuned] if tuned else [])]
     steps += [paths.TRAINING.of(**run)] if record != paths.PROGRESSIVE.of(**run) else []
-    return steps + ([paths.ESTIMATES.of(**run)] if run["portion"] == "80" and not project.drops(run["dataset"]) else [])
+    return steps + ([paths.ESTIMATES.of(**run)] if run["split"] == "80" and not project.drops(run["dataset"]) else [])
 
 
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
@@ -104,7 +104,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return a function that lists the files of each target: all, tables, peers, each suite, each dataset."""
+    """Return a function that lists the files of each target: all, tables, baselines, each suite, each dataset."""
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
@@ -120,7 +120,7 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     found: dict[str, Callable[[], list[str]]] = {
         "all": partial(of_papers, result_files),
         "tables": partial(of_papers, table_files),
-        "peers": partial(peers_files, project),
+        "baselines": partial(baseline_files, project),
     }
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
@@ -128,12 +128,12 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     return found | of_datasets | found  # `found` comes last, too, because demo means the suite, not its dataset
 
 
-def peers_files(project: Project) -> list[str]:
-    """List the table and the figure of baselines of each planned suite that has baselines (extra `peers`)."""
-    with_peers = [paper for paper in project.settings.papers if project.suites[paper].peers]
-    with_peers = [paper for paper in with_peers if table_of("peers", paper).files(project, paper)]
-    tables = [f"{paths.TABLE.of(paper=paper, table='peers')}.md" for paper in with_peers]
-    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_peers]
+def baseline_files(project: Project) -> list[str]:
+    """List the table and the figure of baselines of each planned suite that has baselines (extra `baselines`)."""
+    with_baselines = [paper for paper in project.settings.papers if project.suites[paper].baselines]
+    with_baselines = [paper for paper in with_baselines if table_of("baselines", paper).files(project, paper)]
+    tables = [f"{paths.TABLE.of(paper=paper, table='baselines')}.md" for paper in with_baselines]
+    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_baselines]
 
 
 def table_files(project: Project, paper: str) -> list[str]:

@@ -55,7 +55,7 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
     return sorted(found, key=lambda change: ORDER.get(change.name, 1))
 
 
-def told(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
+def changes_line(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
     """Return one line on the known differences between two runs.
 
     Parameters

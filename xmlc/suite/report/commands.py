@@ -28,11 +28,11 @@ from xmlc.suite.report.compare import accept, compare, compared_fingerprints
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
 from xmlc.suite.report.status import failures, of_files, outcome_of, status_of, to_text
-from xmlc.suite.report.summary import tell_published, tell_runs, told_as_markdown, told_as_text
+from xmlc.suite.report.summary import summary_as_markdown, summary_as_text, summary_of_published, summary_of_runs
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables
+from xmlc.suite.results.manifest import SUFFIX, Manifest, finished_tables
 
 TABLES, LOGS, RUNS = Path(paths.TABLES), Path(paths.LOGS), "runs.csv"
 ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
@@ -64,7 +64,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
             raise XmlcError(f"{file}: found no such file, expected {expected}")
     if tex or any(selection.values()):
         for file in files:
-            made = MadeOf.beside(file)
+            made = Manifest.beside(file)
             if made is None:
                 raise XmlcError(f"{file}: found no {file.stem}{SUFFIX} next to it, expected a table of the workflow")
             _show_part(select(build_table(made), **selection), tex)
@@ -261,17 +261,17 @@ def compare_command(
         runs = read_spreads(config_folder() / RUNS)
         if published:
             comparisons = compare(old, new, Judge.of_project(config_folder(), runs), columns=columns)
-            told = tell_published(comparisons, title)
+            summary = summary_of_published(comparisons, title)
         else:
             comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns, runs=runs)
-            told = tell_runs(comparisons, *compared_fingerprints(old, new), title)
+            summary = summary_of_runs(comparisons, *compared_fingerprints(old, new), title)
         if markdown:
             with atomic_file(markdown) as temporary:
-                temporary.write_text(told_as_markdown(told), encoding="utf-8")
+                temporary.write_text(summary_as_markdown(summary), encoding="utf-8")
     except (XmlcError, OSError) as error:  # the usual exit status 1 would mean that numbers moved
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
-    click.echo(told_as_text(told, every_cell), nl=False)
+    click.echo(summary_as_text(summary, every_cell), nl=False)
     if not all(comparison.same for comparison in comparisons):
         ctx.exit(1)
 
@@ -323,7 +323,7 @@ in the file are kept.
 @click.command(help=DEVIATIONS)
 @click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="CSV file to write, such as config/runs.csv.")
-def deviations_command(tables: Path, out: Path) -> None:
+def seed_variation_command(tables: Path, out: Path) -> None:
     """Write the value of each run for each published cell, and print their counts."""
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)

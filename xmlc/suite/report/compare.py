@@ -34,7 +34,7 @@ from xmlc.suite.report.verdicts import (
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.suite.results.frame import Key, Number, Rows, join, published_of, quantities_of, read_numbers
-from xmlc.suite.results.made_of import MadeOf, by_number, same_data
+from xmlc.suite.results.manifest import Manifest, by_number, same_data
 from xmlc.suite.results.settings import Settings
 
 
@@ -150,7 +150,7 @@ def compare(
         paper, definition = definition_of(old, new)
         before, after = (read_numbers(file, definition.keys) if file.exists() else {} for file in (old, new))
         there |= dict.fromkeys(quantities_of([*before.values(), *after.values()]))
-        made = MadeOf.beside(old), MadeOf.beside(new)
+        made = Manifest.beside(old), Manifest.beside(new)
         if judge:
             result = compare_with_published(name, paper, definition, before, after, judge, columns)
         elif definition.name == CLAIMS and not (made[1] and same_data(made[0], made[1].digests)):
@@ -193,7 +193,7 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     XmlcError
         No suite has this table.
     """
-    made = next((made for made in map(MadeOf.beside, files) if made), None)
+    made = next((made for made in map(Manifest.beside, files) if made), None)
     paper, name = (made.paper, made.table) if made else (files[0].parent.name, files[0].stem)
     try:
         return paper, table_of(name, paper)
@@ -333,8 +333,8 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
         with atomic_file(old) as temporary:
             kept = table[[name for name in table if not column(name).cost]]
             kept.to_csv(temporary, index=False, lineterminator="\n")
-        if (made_of := MadeOf.beside(file)) and made_of.digests:
-            replace(made_of, records=()).write(old.with_suffix(""))
+        if (manifest := Manifest.beside(file)) and manifest.digests:
+            replace(manifest, records=()).write(old.with_suffix(""))
         said.append((old, line))
     return said
 
@@ -349,7 +349,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
     outcome = outcome_of(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, Kind.MEASURED), where)] if outcome["printed"] else []
-    if calibrated := outcome["calibrated"]:
+    if fitted := outcome["fitted"]:
         lines.append(f"{calibrated} of them have settings fitted to published results")
     for kind in (Kind.OTHER_SPLIT, Kind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
@@ -372,6 +372,6 @@ def outcome_of(numbers: Iterable[Number]) -> dict[str, Any]:
         "printed": counts.total(),
         "not run": counts.total() - run,
         "run": run,
-        "calibrated": sum(bool(one.calibrated) for one in measured),
+        "fitted": sum(bool(one.fitted_settings) for one in measured),
         **{str(verdict): counts[verdict] for verdict in OUTCOMES},
     }

@@ -16,20 +16,20 @@ from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_sources, sources_of
 from xmlc.suite.report.status import Failure
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.environments import RecordEnvironment, environment_columns
 from xmlc.suite.results.frame import numbers_of
-from xmlc.suite.results.made_of import SUFFIX, MadeOf, finished_tables
-from xmlc.suite.results.passports import RecordPassport, passport_columns
+from xmlc.suite.results.manifest import SUFFIX, Manifest, finished_tables
 
 OF_NUMBERS = ("dataset", "model", "method", "variant", "seed", "quantity", "value")
-LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordPassport._fields)
+LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordEnvironment._fields)
 
 
-def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure]]:
+def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Failure]]:
     """Separate current tables from tables whose records were deleted or rebuilt since.
 
     Returns
     -------
-    whole : list of MadeOf
+    whole : list of Manifest
         The current tables.
     stale : list of Failure
         One for each outdated table, with the command that rebuilds it.
@@ -39,7 +39,7 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
         table = file.with_suffix(".md")  # an archive has no Markdown, so only its records are checked
         there = all(record.exists() for record in made.records)
-        if there and (not table.exists() or MadeOf.is_current(table, made.records)):
+        if there and (not table.exists() or Manifest.is_current(table, made.records)):
             whole.append(made)
             continue
         reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
@@ -47,7 +47,7 @@ def separate_stale(tables: Sequence[MadeOf]) -> tuple[list[MadeOf], list[Failure
     return whole, stale
 
 
-def archived_files(tables: Sequence[MadeOf]) -> list[Path]:
+def archived_files(tables: Sequence[Manifest]) -> list[Path]:
     """Return the files that a page of these tables needs: manifests, records, and the figures of their papers.
 
     Raises
@@ -76,7 +76,7 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
-def with_contributed(tables: Sequence[MadeOf]) -> list[MadeOf]:
+def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     """Add the records of archives that were unpacked in `paths.CONTRIBUTED` to tables, each run once.
 
     The checksum of a record detects damage and edits, but is not a signature. Records that both sides have must give
@@ -117,7 +117,7 @@ def origin_of(record: Path) -> tuple[str, Path]:
 def _check_same(theirs: Path, ours: Path) -> None:
     """Check that two records have equal hyperparameters and equal numbers, except costs."""
     found, expected = (
-        {"hyperparameters": passport_columns(source.record).hyperparameters}
+        {"hyperparameters": environment_columns(source.record).hyperparameters}
         | {
             f"{number.quantity} {number.variant}".rstrip(): number.value
             for number in numbers_of([source])
@@ -133,7 +133,7 @@ def _check_same(theirs: Path, ours: Path) -> None:
             )
 
 
-def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
+def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
     """Return the long table: each number of the records behind tables, with its unit and environment metadata.
 
     Raises
@@ -143,7 +143,7 @@ def long_table(tables: Sequence[MadeOf]) -> pd.DataFrame:
     """
     rows = []
     for source, papers in sources_of(tables):
-        about = passport_columns(source.record)._asdict() | {"papers": " ".join(papers)}
+        about = environment_columns(source.record)._asdict() | {"papers": " ".join(papers)}
         for number in numbers_of([source]):
             if number.quantity != "note" and not number.is_missing:
                 own = {name: getattr(number, name) for name in OF_NUMBERS}

@@ -22,7 +22,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.report.words import count_of, some
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.records.base import parsed
 
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
@@ -40,7 +40,7 @@ FAILED, DAMAGED = "failed", "damaged"
 class Failure:
     """Hold one step whose last attempt failed. The reason is the error message.
 
-    The step has the name of its log, such as ``train`` or ``table2``. Dataset, model and portion may be empty.
+    The step has the name of its log, such as ``train`` or ``table2``. Dataset, model and split may be empty.
     """
 
     log: Path
@@ -48,7 +48,7 @@ class Failure:
     dataset: str
     model: str
     seed: int | None
-    portion: str
+    split: str
     reason: str
 
     @property
@@ -95,7 +95,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
     seed = int(found["seed"]) if "seed" in found and path == of_seed else None
-    return Failure(log, step, found.get("dataset", ""), found.get("model", ""), seed, found.get("portion", ""), reason)
+    return Failure(log, step, found.get("dataset", ""), found.get("model", ""), seed, found.get("split", ""), reason)
 
 
 class Result(NamedTuple):
@@ -207,9 +207,9 @@ def _damage(root: Path, file: str) -> Failure | None:
 
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
     """Return whether a table or figure exists and is up to date with all its records. Figures do not list theirs."""
-    path, made = root / file, MadeOf.beside(root / file)
+    path, made = root / file, Manifest.beside(root / file)
     of_all = made is None or {*made.records} == {*map(Path, records)}
-    return path.exists() and of_all and MadeOf.is_current(path, [root / record for record in records])
+    return path.exists() and of_all and Manifest.is_current(path, [root / record for record in records])
 
 
 def _dataset(file: str) -> str:
@@ -229,7 +229,7 @@ def _causes(failure: Failure, file: Path) -> bool:
     return run is not None and (
         run["model"] == failure.model
         and failure.seed in (None, int(run["seed"]))
-        and failure.portion in ("", run["portion"])
+        and failure.split in ("", run["split"])
     )
 
 
@@ -265,11 +265,15 @@ def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str
     named = dict.fromkeys(one.dataset for one in status if one.dataset not in (SIMULATIONS, MADE))
     heading = " on ".join(filter(None, (", ".join(counts), ", ".join(named)))) or "nothing is planned"
     lines = [*_complete(counts), _total(status, failures), *filter(None, [outcome])]
-    blocks = ["\n".join(map(_wrapped, filter(None, (heading, about)))), *map(_told, failures), *_unfinished(counts)]
+    blocks = [
+        "\n".join(map(_wrapped, filter(None, (heading, about)))),
+        *map(_failure_text, failures),
+        *_unfinished(counts),
+    ]
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
-def _told(failure: Failure) -> str:
+def _failure_text(failure: Failure) -> str:
     step = " ".join(filter(None, (failure.dataset, failure.model, failure.step)))
     reason = [_wrapped(line, INDENT) for line in failure.reason.splitlines()]
     return "\n".join([f"{failure.kind}: {step}", *reason, f"{INDENT}{failure.log}"])

@@ -13,7 +13,7 @@ from xmlc.suite.config.folders import STUDY
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.panels import named
 from xmlc.suite.papers.printing import escaped
-from xmlc.suite.report.changes import told
+from xmlc.suite.report.changes import changes_line
 from xmlc.suite.report.compare import Comparison, published_lines
 from xmlc.suite.report.verdicts import Kind, Verdict, difference
 from xmlc.suite.report.words import count_of, some
@@ -37,7 +37,7 @@ class Section(NamedTuple):
     rows: Sequence[Sequence[str]] = ()
 
 
-class Told(NamedTuple):
+class Summary(NamedTuple):
     """Hold a comparison in words: some lines, the largest moves, and further sections."""
 
     head: list[str]
@@ -45,7 +45,7 @@ class Told(NamedTuple):
     sections: list[Section]
 
 
-def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Told:
+def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Summary:
     """Describe which numbers moved between two of our runs."""
     moves = largest_moves(comparisons)
     known = "within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds unknown"
@@ -61,12 +61,14 @@ def tell_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerpr
     words = f"Fingerprints differ: old {old.word}, new {new.word}"
     if old == new:
         words = f"Same fingerprint, {new.word}: all numbers except costs are equal"
-    differ = told((one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons))
+    differ = changes_line(
+        (one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons)
+    )
     largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines)
-    return Told([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
+    return Summary([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
 
 
-def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
+def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summary:
     """Describe how our numbers compare with a paper's, kind by kind. Measured numbers come first."""
     numbers = [(one, number) for one in comparisons for number in one.judged()]
     outside = [
@@ -91,7 +93,7 @@ def tell_published(comparisons: Sequence[Comparison], title: str) -> Told:
     ]
     farthest = [[*_line(one, number), _interval(number)] for one, number in outside[:MOVES]]
     moves = Section("Farthest outside their intervals:", rows=farthest)
-    return Told([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
+    return Summary([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
@@ -189,31 +191,31 @@ def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
     return [Section(f"Costs, never judged: {count_of(len(rows), 'column')}", headings, rows)] if rows else []
 
 
-def told_as_text(told: Told, every_cell: bool = False) -> str:
+def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
     """Return a comparison as plain text. Rows of sections are included only if ``every_cell``."""
-    lines = [*told.head]
-    if told.moves.rows:
-        lines += ["", told.moves.line, _indented(told.moves)]
+    lines = [*summary.head]
+    if summary.moves.rows:
+        lines += ["", summary.moves.line, _indented(summary.moves)]
     lines.append("")
-    for section in told.sections:
+    for section in summary.sections:
         lines += [section.line] + [_indented(section)] * bool(every_cell and section.rows)
-    if not every_cell and any(section.rows for section in told.sections):
+    if not every_cell and any(section.rows for section in summary.sections):
         lines.append("(Use --all to list each cell)")
     return "\n".join(lines) + "\n"
 
 
-def told_as_markdown(told: Told, limit: int = LIMIT) -> str:
+def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
     """Return a comparison as Markdown of at most ``limit`` characters, with folded sections.
 
     Rows and sections that do not fit are counted.
     """
-    lines = [f"- {_one_line(line, limit // 20)}" for line in told.head]
-    if told.moves.rows:
-        lines += ["", told.moves.line, "", *_table([""] * 4, told.moves.rows)]
+    lines = [f"- {_one_line(line, limit // 20)}" for line in summary.head]
+    if summary.moves.rows:
+        lines += ["", summary.moves.line, "", *_table([""] * 4, summary.moves.rows)]
     text = "\n".join(lines) + "\n"
     left_out = 0
-    for place, section in enumerate(told.sections):
-        share = (limit - 100 - len(text)) // (len(told.sections) - place)
+    for place, section in enumerate(summary.sections):
+        share = (limit - 100 - len(text)) // (len(summary.sections) - place)
         folded = _folded(section, share)
         left_out += not folded
         text += folded

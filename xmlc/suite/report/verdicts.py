@@ -18,7 +18,7 @@ from xmlc.suite.results.columns import DEVIATION, column
 from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Rows
 from xmlc.suite.results.intervals import student_quantile
 
-NO_RUNS = "no runs with several seeds, which `xmlc deviations` collects"
+NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
 NO_CHANCE = "runs vary by no more than the rounding of the published number"
 Place = tuple[str, str, Key, str]  # paper, table, row, column
@@ -263,9 +263,9 @@ class Judge:
     #: Paper and dataset, if the paper's split is known to be ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
     #: By paper and dataset, the other split of the same instances for which the paper's measured numbers count.
-    counted_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: By paper and model, the settings that were fitted to published test results.
-    calibrated: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[Place, Spread]) -> Judge:
@@ -284,19 +284,19 @@ class Judge:
             spreads,
             {paper: suite.printed_runs for paper, suite in suites.items()},
             frozenset(place for place, split in splits.items() if split["same"]),
-            {place: split["counted_on"] for place, split in splits.items() if "counted_on" in split},
+            {place: split["report_on"] for place, split in splits.items() if "report_on" in split},
             {
-                (paper, name): model.calibration
+                (paper, name): model.fitted_settings
                 for paper, suite in suites.items()
                 for name, model in suite.all_models.items()
-                if model.calibration
+                if model.fitted_settings
             },
         )
 
     def kind(self, paper: str, definition: TableDefinition, number: Number) -> Kind:
         """Return the kind of a published number. Measured ones count on only one split of the same instances."""
         kind = kind_of(number.quantity, definition, number.model)
-        elsewhere = kind is Kind.MEASURED and (paper, number.dataset) in self.counted_on
+        elsewhere = kind is Kind.MEASURED and (paper, number.dataset) in self.report_on
         return Kind.OTHER_SPLIT if elsewhere else kind
 
     def judge(self, paper: str, table: str, number: Number, row: Row) -> Number:
@@ -327,13 +327,13 @@ class Judge:
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
         interval, fixed, reason = self._interval(paper, table, number, row, unit)
         if kind is Kind.OTHER_SPLIT:
-            reason += f"; the published number counts on {self.counted_on[paper, number.dataset]}"
+            reason += f"; the published number counts on {self.report_on[paper, number.dataset]}"
         return replace(
             number,
             verdict=judge_measured(difference(number), interval, expected, unit, fixed),
             interval=interval,
             reason=reason,
-            calibrated=self.calibrated.get((paper, number.model), ""),
+            fitted_settings=self.fitted_settings.get((paper, number.model), ""),
         )
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:

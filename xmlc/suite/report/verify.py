@@ -12,7 +12,7 @@ from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, c
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config import paths
-from xmlc.suite.results.made_of import SUFFIX
+from xmlc.suite.results.manifest import SUFFIX
 
 # Steps write these folders with a list of their files, and these records with a checksum of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS

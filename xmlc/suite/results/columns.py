@@ -26,7 +26,7 @@ CLAIMS = {
     "upper": "Upper end",
     "supports": "For",
     "contradicts": "Against",
-    "reversals": "Opposite sign",
+    "opposites": "Opposite sign",
     "lost": "Cases changed by bootstrap error",
     "verdict": "Verdict",
 }
@@ -63,7 +63,7 @@ class Column:
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
         """Return one value as printed. A missing value is a dash.
 
-        For a deviation, pass its value as ``beside``, so that both have the same number of decimals.
+        For a deviation, pass its value as ``comparison``, so that both have the same number of decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -156,10 +156,10 @@ _ALL = (
     Column("b", "b", kind="choice"),
     # These describe estimates above a minimum probability, and the loss of label sets inferred from them.
     _constant("samples", "Samples"),
-    Column("floor", "Minimum probability", kind="constant"),
+    Column("min_probability", "Minimum probability", kind="constant"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
-    Column("floor_loss", "Lost expected F, at most", "%", 4, "lower"),
+    Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
     # These are the costs, with the counted inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),

@@ -74,7 +74,7 @@ class Number:
         Half the width of the interval around the published number. NaN if there is none.
     reason : str
         Origin of the interval, or why there is no value.
-    calibrated : str
+    fitted_settings : str
         Settings that were fitted to the published results.
     """
 
@@ -96,7 +96,7 @@ class Number:
     verdict: StrEnum | None = None
     interval: float = math.nan
     reason: str = ""
-    calibrated: str = ""
+    fitted_settings: str = ""
 
     @property
     def is_missing(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from xmlc.core.passport import Passport
+from xmlc.core.environment import Environment
 from xmlc.core.sources import PACKAGE, commit
 from xmlc.suite.results.records.base import Record, RecordFile
 
@@ -30,8 +30,8 @@ def settings_of(records: Iterable[RecordFile]) -> Settings:
     found: Settings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
-        passport: Passport | None = getattr(record, "passport", None)
-        found[""] |= {name: text for name, text in (passport or {}).items() if name in VERSIONS}
+        environment: Environment | None = getattr(record, "environment", None)
+        found[""] |= {name: text for name, text in (environment or {}).items() if name in VERSIONS}
         if record.data_digest:
             found.setdefault(record.dataset_name, {})[DATA] = record.data_digest[:DIGITS]
         if not isinstance(record, Record):
@@ -52,7 +52,7 @@ def settings_of(records: Iterable[RecordFile]) -> Settings:
                 points = ((at.c,) if at.a is None else (at.a, at.b) for at in grid)
                 of_method["grid"] = " ".join(":".join(f"{x:g}" for x in point if x is not None) for point in points)
             if estimates := getattr(record, "estimates", None):
-                of_method["floor"] = estimates.floor
+                of_method["min_probability"] = estimates.min_probability
             found.setdefault(BETWEEN.join((subject, record.method_name)), {}).update(of_method)
     return found
 

@@ -15,13 +15,15 @@ from xmlc.suite.steps.run import TrainedStep, on_trained_model, write_estimates
 
 @click.command(help="Write a model's estimates for the validation and test set.")
 @on_trained_model("estimate")
-@click.option("--floor", type=float, required=True, help="Write only estimates above this probability.")
+@click.option("--min-probability", type=float, required=True, help="Write only estimates above this probability.")
 @out_option("Folder to write.")
-def command(step: TrainedStep, model: SparseProbabilityEstimator, floor: float, out: Path) -> None:
+def command(step: TrainedStep, model: SparseProbabilityEstimator, min_probability: float, out: Path) -> None:
     """Estimate and save."""
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
-            _, ms = write_estimates(model, step.data, part, floor, folder)
+            _, ms = write_estimates(model, step.data, part, min_probability, folder)
             parts[part] = PartEstimates(ms_per_instance=ms)
-        Estimates(floor=floor, parts=parts, **step.finish(written=folder)).write(folder / Estimates.FILE)
+        Estimates(min_probability=min_probability, parts=parts, **step.finish(written=folder)).write(
+            folder / Estimates.FILE
+        )

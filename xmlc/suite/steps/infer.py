@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli._options import FOLDER, out_option, threads_option
+from xmlc.core.environment import WARM_UP_ROWS, peak_bytes, timed
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
-from xmlc.core.passport import WARM_UP_ROWS, peak_bytes, timed
 from xmlc.data.matrices import load_csr
-from xmlc.inference.distributions import floor_loss, labels_below_floor
+from xmlc.inference.distributions import missed_below, truncation_loss
 from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
@@ -27,7 +27,7 @@ from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import data_option, extension_option, training_option
-from xmlc.suite.results.records.inference import FlooredEstimates, InferenceCosts, InferenceRecord, SizeWeights
+from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, SizeWeights, TruncatedEstimates
 from xmlc.suite.results.records.thresholds import Estimates
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
@@ -43,8 +43,8 @@ class Basis:
         Label vectors if the model can draw them, else the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
         Milliseconds for each instance. One of the two is None, and both are None for an oracle.
-    floored : FlooredEstimates or None
-        The part of the marginals that is left above a floor.
+    truncated : TruncatedEstimates or None
+        The part of the marginals that is left above a minimum probability.
     sizes : SizeWeights or None
         If a method needs them.
     """
@@ -52,7 +52,7 @@ class Basis:
     distribution: Samples | sparse.csr_array
     draw_ms: float | None = None
     estimate_ms: float | None = None
-    floored: FlooredEstimates | None = None
+    truncated: TruncatedEstimates | None = None
     sizes: SizeWeights | None = None
 
 
@@ -61,7 +61,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     if prepared.left_out("test") is not None:
         raise XmlcError(
             f"--from: found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs. "
-            'Run `xmlc estimate` first, or use `portion: "80"` in a suite'
+            'Run `xmlc estimate` first, or use `split: "80"` in a suite'
         )
     X = instances_for(model, prepared, "test")
     if isinstance(model, DrawsSamples):
@@ -86,15 +86,17 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
             f"{folder}: found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set. Delete "
             "this folder and run `xmlc estimate` again"
         )
-    floored, sizes = None, None
-    if about.floor > 0:
-        missed = mean(labels_below_floor(spe, Y))
-        floored = FlooredEstimates(
-            floor=about.floor, estimates_per_instance=spe.nnz / max(Y.shape[0], 1), missed_per_instance=missed
+    truncated, sizes = None, None
+    if about.min_probability > 0:
+        missed = mean(missed_below(spe, Y))
+        truncated = TruncatedEstimates(
+            min_probability=about.min_probability,
+            estimates_per_instance=spe.nnz / max(Y.shape[0], 1),
+            missed_per_instance=missed,
         )
     if takes_sizes:
         sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
-    return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, floored=floored, sizes=sizes)
+    return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated, sizes=sizes)
 
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
@@ -112,7 +114,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
     inferred, seconds = timed(partial(infer_blocks, name, distribution, step.threads, time_limit, weights))
     costs = _costs(step, basis, None if inferred is None else seconds)
-    scored = {"metrics": None, "expected_f": None, "floor_loss": None}
+    scored = {"metrics": None, "expected_f": None, "truncation_loss": None}
     if inferred is not None:
         scored = _scores(step.data, basis, method, *inferred)
     step.write(
@@ -122,7 +124,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         method=name,
         samples=distribution.n_samples if isinstance(distribution, Samples) else None,
         time_limit=time_limit,
-        estimates=basis.floored,
+        estimates=basis.truncated,
         sizes=basis.sizes if method.takes_sizes else None,
         finished=inferred is not None,
         costs=costs,
@@ -134,14 +136,14 @@ def _scores(
     prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> dict[str, Any]:
     """Return all fields of a record that are about the quality of label sets."""
-    Y, floored = prepared.part("test")[1], basis.floored
+    Y, truncated = prepared.part("test")[1], basis.truncated
     counts = agreement(Y, Y_hat)
     groups = groups_by_frequency(prepared.part("train")[1])
     metrics, loss = measure_scores(counts) | scores_by_frequency(counts, groups), None
-    if floored and floored.floor and method.is_exact and not isinstance(basis.distribution, Samples):
-        loss = floor_loss(basis.distribution, floored.floor, Y, Y_hat, expected_f)
+    if truncated and truncated.min_probability and method.is_exact and not isinstance(basis.distribution, Samples):
+        loss = truncation_loss(basis.distribution, truncated.min_probability, Y, Y_hat, expected_f)
     resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
-    return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "floor_loss": loss}
+    return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "truncation_loss": loss}
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:

@@ -17,9 +17,9 @@ from scipy import sparse
 from xmlc.cli._options import FILE, FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
+from xmlc.core.environment import step_costs
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
-from xmlc.core.passport import step_costs
 from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
 from xmlc.data.formats.arff import check_alike
 from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, words
@@ -151,8 +151,8 @@ def _copies_named(source: Path) -> Iterator[None]:
             where, text = described["origin"], str(error)
             for name in copied if not isinstance(error, Damaged) else ():
                 text = text.replace(str(source / name), str(Path(where, name)))
-            told = f"{source} has copies of {', '.join(copied)} from {where}"
-            error.args = (f"{text}\n{told}. Edit the originals there, and run the command again",)
+            copied_text = f"{source} has copies of {', '.join(copied)} from {where}"
+            error.args = (f"{text}\n{copied_text}. Edit the originals there, and run the command again",)
         raise
 
 

@@ -9,8 +9,8 @@ import click
 from scipy import sparse
 
 from xmlc.cli._options import SEED, threads_option
+from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, peak_bytes
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, peak_bytes
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_reduction, progressive_accuracy

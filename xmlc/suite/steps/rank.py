@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, FOLDER, threads_option
-from xmlc.core.passport import peak_bytes
+from xmlc.core.environment import peak_bytes
 from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import K, ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking

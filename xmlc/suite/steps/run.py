@@ -17,9 +17,9 @@ from scipy import sparse
 
 from xmlc.cli._options import threads_option
 from xmlc.core.checksums import checksum_of
+from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_environment
 from xmlc.core.files import temporary_folder
 from xmlc.core.growing import read_in_parts
-from xmlc.core.passport import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_passport
 from xmlc.core.sources import user_digest
 from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent, some_rows
@@ -29,7 +29,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_files, files_read, load_estimator, make_estimator
 from xmlc.models.warm_up import warm_up
 from xmlc.suite.options import data_option, model_option, training_option
-from xmlc.suite.results.records.base import DATASET_COLUMNS, Portion, Record, RecordedDataset
+from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
 from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared, recorded_name
 
@@ -58,7 +58,7 @@ class Step:
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
         """Return the end of a record, the environment and the costs of the step until now."""
-        return with_passport(step_costs(self.name, self.threads, *self.about.run_names, method, written))
+        return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
 
     def write(
         self, kind: type[Record], out: Path, written: Path | None = None, code: object = None, **content: Any
@@ -123,7 +123,7 @@ def step_to_train(
     hyperparameters: Hyperparameters,
     seed: int,
     threads: int,
-    portion: Portion = "full",
+    split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
     """Create an estimator, named ``called`` in tables. Return the step that trains it, and the estimator."""
     model = make_estimator(estimator, hyperparameters, seed, threads)
@@ -140,7 +140,7 @@ def step_to_train(
         model=called,
         hyperparameters=given,
         seed=seed,
-        portion=portion,
+        split=split,
         settings={key: value for key, value in settings.items() if value != ""},
     )
     return Step(name, data, about, threads), model
@@ -165,7 +165,7 @@ def fit_timed(
     """
     warm_up(model, X, Y)
     before = cpu_seconds()
-    _, seconds = timed(lambda: model.fit_to(folder, X, Y))
+    _, seconds = timed(lambda: model.fit_to_disk(folder, X, Y))
     return seconds, cpu_seconds() - before
 
 
@@ -262,9 +262,9 @@ def estimate_timed(
 
 
 def write_estimates(
-    model: SparseProbabilityEstimator, prepared: Prepared, part: str, floor: float, folder: Path
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write a part's estimates above a floor into an existing folder. Return them, mapped, and their milliseconds.
+    """Write a part's estimates above a minimum into an existing folder. Return them, mapped, and their milliseconds.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def write_estimates(
         check_probabilities(spe.data, "the model's estimates", 1 + ROUNDING)
         writer.append(spe)
 
-    ms = estimate_timed(model, prepared, part, floor, write)
+    ms = estimate_timed(model, prepared, part, min_probability, write)
     return lent(writer.finished()), ms
 
 

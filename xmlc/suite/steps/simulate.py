@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli._options import threads_option
-from xmlc.core.passport import in_turns, step_costs, with_passport
+from xmlc.core.environment import in_turns, step_costs, with_environment
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
@@ -284,5 +284,5 @@ def command(threads: int, out: Path) -> None:
         scoring="exact expected F under the model that the sample is from; 0/0 = 1",
         models=simulate(SEED, N_TRIALS, SAMPLE_SIZES, N_LABELS, threads),
         growth=measure_growth(SEED, N_TRIALS),
-        **with_passport(step_costs("simulate", threads, "simulation")),
+        **with_environment(step_costs("simulate", threads, "simulation")),
     ).write(out)

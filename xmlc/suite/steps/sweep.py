@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Train and rank with each value. The options override hyperparameters of the record."""
     step = TrainedStep.read("sweep", data, training, threads)
-    if step.about.portion != "full" or step.about.dataset.digest != step.data.digest:
+    if step.about.split != "full" or step.about.dataset.digest != step.data.digest:
         raise XmlcError(f"{training}: found another training, expected one on the whole training set of {data}")
     step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
     rows = tuple(train_and_rank(step, hyperparameter, json.loads(value), out) for value in values)

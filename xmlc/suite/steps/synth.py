@@ -11,10 +11,10 @@ import click
 from scipy import sparse
 
 from xmlc.cli._options import out_option, threads_option
+from xmlc.core.environment import step_costs
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.core.parallel import row_blocks
-from xmlc.core.passport import step_costs
 from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel

@@ -11,7 +11,7 @@ from xmlc.cli._options import FILE, FOLDER
 from xmlc.suite.options import records_argument, titles_option
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known, build_table, record_files, write_table
-from xmlc.suite.results.made_of import MadeOf
+from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.settings import settings_of
 
 
@@ -39,7 +39,7 @@ def command(
     out: Path,
 ) -> None:
     """Build and write the table, and print the paths."""
-    made = MadeOf(
+    made = Manifest(
         name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
     )
     known: Known = {}

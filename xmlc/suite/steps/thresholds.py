@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli._options import FILE, FOLDER, out_option
+from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
-from xmlc.core.passport import WARM_UP_ROWS, timed
 from xmlc.data.matrices import load_csr
 from xmlc.kernels.csr import as_estimates, lent, release, some_rows, top_k_of
 from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
@@ -37,7 +37,7 @@ Estimated = Mapping[str, sparse.csr_array]  # estimates by part
 Scores = dict[str, float]
 
 
-def tune_timed(step: TrainedStep, spe: Estimated, floor: float, method: str) -> tuple[Tuned, float]:
+def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
     """Sweep a method's grid. Choose by its measure on the validation set, and score each point on the test set, too.
 
     Parameters
@@ -45,7 +45,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, floor: float, method: str) -> 
     step : TrainedStep
     spe : mapping of str to csr_array of float32, shape (n, m)
         Estimates of the parts ``val`` and ``test``.
-    floor : float
+    min_probability : float
         Minimum probability of the estimates.
     method : str
         A name of `xmlc.thresholds.sweeps.METHODS`.
@@ -65,8 +65,12 @@ def tune_timed(step: TrainedStep, spe: Estimated, floor: float, method: str) -> 
         return scores
 
     few = min(WARM_UP_ROWS, Y_val.shape[0])
-    tune(method, some_rows(spe["val"], 0, few), Y_val[:few], prior, floor=floor)  # compiles, untimed
-    tuned, seconds = timed(lambda: tune(method, spe["val"], Y_val, prior, GRID, floor, score_test, unlabelled=spe_test))
+    tune(
+        method, some_rows(spe["val"], 0, few), Y_val[:few], prior, min_probability=min_probability
+    )  # compiles, untimed
+    tuned, seconds = timed(
+        lambda: tune(method, spe["val"], Y_val, prior, GRID, min_probability, score_test, unlabelled=spe_test)
+    )
     return tuned, seconds - fsum(test_seconds)
 
 
@@ -143,7 +147,7 @@ def evaluate(
 
 
 def evaluate_unlabelled(
-    step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], floor: float, out: Path
+    step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], min_probability: float, out: Path
 ) -> None:
     """Evaluate methods that need no validation set, with a model of the whole training set. Write the records.
 
@@ -153,18 +157,18 @@ def evaluate_unlabelled(
     model : SparseProbabilityEstimator
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
-    floor : float
+    min_probability : float
         Only greater estimates of the test set are used.
     out : Path
         Folder for ``<method>.json``.
     """
     prior = priors(step.data.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
-        spe, _ = write_estimates(model, step.data, "test", floor, Path(place))
+        spe, _ = write_estimates(model, step.data, "test", min_probability, Path(place))
         for method in methods:
             fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)  # compiles, untimed
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
-            found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(floor)))
+            found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(min_probability)))
             evaluate(step, model, {"test": spe}, method, found, seconds, out)
 
 
@@ -198,7 +202,7 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 )
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
-@click.option("--floor", type=float, default=0.0, help="Without --estimates, omit smaller probabilities.")
+@click.option("--min-probability", type=float, default=0.0, help="Without --estimates, omit smaller probabilities.")
 @extension_option
 @click.argument("methods", nargs=-1)
 @out_option("Folder for <method>.npy.", required=False, name="--thresholds")
@@ -209,7 +213,7 @@ def command(
     step: TrainedStep,
     model: SparseProbabilityEstimator,
     estimates: Path | None,
-    floor: float,
+    min_probability: float,
     methods: tuple[str, ...],
     thresholds: Path | None,
     calibration: Path | None,
@@ -220,14 +224,14 @@ def command(
         if calibration:
             raise click.UsageError("--calibration: found no estimates. Add --estimates")
         with atomic_folder(out) as folder:
-            evaluate_unlabelled(step, model, methods, floor, folder)
+            evaluate_unlabelled(step, model, methods, min_probability, folder)
         return
     spe = {part: lent(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
-    floor, found = Estimates.read(estimates / Estimates.FILE).floor, {}
+    min_probability, found = Estimates.read(estimates / Estimates.FILE).min_probability, {}
     with atomic_folder(out) as folder:
         for method in methods:
             try:
-                tuned, seconds = tune_timed(step, spe, floor, method)
+                tuned, seconds = tune_timed(step, spe, min_probability, method)
                 evaluate(step, model, spe, method, tuned, seconds, folder)
             except Exception as error:  # a method of the user may raise anything
                 let_through(error)

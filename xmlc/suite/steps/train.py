@@ -7,19 +7,19 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FILE, SEED, out_option, threads_option
+from xmlc.core.environment import peak_bytes
 from xmlc.core.files import folder_bytes
-from xmlc.core.passport import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
 from xmlc.suite.options import data_option, estimator_option, in_turn, name_option, parameters_option
-from xmlc.suite.results.records.base import Portion
+from xmlc.suite.results.records.base import TrainingSplit
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.training import Search, TrainingCosts, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import fit_timed, step_to_train
 
-PORTIONS: dict[str, Portion] = {"train": "full", "fit": "80"}
+SPLITS_OF: dict[str, TrainingSplit] = {"train": "full", "fit": "80"}
 
 
 @click.command(help="Train an estimator, and write the model and its costs.")
@@ -56,7 +56,7 @@ def command(
             result = SearchRecord.read_for(tuned, estimator, prepared.digest)
             parameters |= result.best["hyperparameters"]
             search = {"method": result.method, "budget": result.budget, "seed": result.seed, "p@1": result.best["p@1"]}
-        step, model = step_to_train("train", prepared, estimator, name, parameters, seed, threads, PORTIONS[part])
+        step, model = step_to_train("train", prepared, estimator, name, parameters, seed, threads, SPLITS_OF[part])
         check_kept(estimator, model, *prepared.part(part))
         seconds, cpu_seconds = fit_timed(model, *prepared.part(part), folder)
         computes = not looks_up(model)

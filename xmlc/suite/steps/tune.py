@@ -14,8 +14,8 @@ import click
 import numpy as np
 
 from xmlc.cli._options import FILE, SEED, threads_option
+from xmlc.core.environment import environment
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import passport
 from xmlc.core.progress import Progress
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
@@ -58,7 +58,7 @@ class Search:
     fitted: int | None = None
     validated: int | None = None
     #: Hyperparameters of all trials that the finally trained model does not have.
-    in_trials: Hyperparameters = field(default_factory=dict)
+    trial_overrides: Hyperparameters = field(default_factory=dict)
 
     @property
     def chosen_by(self) -> str:
@@ -86,7 +86,7 @@ def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, 
 
 
 def in_stages(
-    stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, in_trials: Hyperparameters
+    stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, trial_overrides: Hyperparameters
 ) -> Search:
     """Prepare trials in stages.
 
@@ -99,7 +99,7 @@ def in_stages(
         Score on this many splits. Equally good trials then all go on to the next stage.
     sample : bool
         Train and score on a sample of the data, as for an untuned dataset.
-    in_trials : dict
+    trial_overrides : dict
         Overrides the hyperparameters of every trial.
     """
     trials = resolved(stages, labels_per_instance)
@@ -115,7 +115,7 @@ def in_stages(
         splits=splits,
         fitted=MOST_FITTED if sample else None,
         validated=MOST_VALIDATED if sample or splits else None,
-        in_trials=in_trials,
+        trial_overrides=trial_overrides,
     )
 
 
@@ -222,7 +222,7 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     '[[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. '
     "--method and --budget are ignored.",
 )
-@json_option("--in-trials", "With --stages, values for trials only, not for the final model.")
+@json_option("--trial-overrides", "With --stages, values for trials only, not for the final model.")
 @click.option("--sample", is_flag=True, help=f"With --stages, train on at most {MOST_FITTED} instances and"
               f" validate on at most {MOST_VALIDATED}.")  # fmt: skip
 @click.option("--tuned", type=FILE, default=None,
@@ -241,7 +241,7 @@ def command(
     parameters: Hyperparameters,
     space: Hyperparameters | None,
     stages: str | None,
-    in_trials: Hyperparameters,
+    trial_overrides: Hyperparameters,
     sample: bool,
     tuned: Path | None,
     splits: int | None,
@@ -265,9 +265,9 @@ def command(
         before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         labels = prepared.meta["labels_per_instance"]
-        search = in_stages(every, labels, splits, sample, in_trials)
+        search = in_stages(every, labels, splits, sample, trial_overrides)
     check_tried(search, estimator)
-    fixed = parameters | search.in_trials
+    fixed = parameters | search.trial_overrides
 
     def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
         return make_estimator(estimator, fixed | trial, seed, threads)
@@ -290,7 +290,7 @@ def command(
         best=max(trials.done, key=search.worth),
         trials=tuple(trials.done),
         instances=trials.instances,
-        passport=passport(threads),
+        environment=environment(threads),
     ).write(out)
 
 

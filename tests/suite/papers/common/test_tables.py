@@ -30,19 +30,19 @@ def test_instance_f_table_shows_thresholds_before_inference(build):
     assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
 
 
-PEERS = yaml.safe_load("""
+BASELINES = yaml.safe_load("""
 models: {plt: {estimator: plt}}
-peers:
+baselines:
   napkinxc-plt-liblinear: {estimator: napkinxc-plt, without: {scene: too many labels}, untuned: everything but C}
-  omikuji-parabel: {estimator: omikuji-parabel, ranks_only: scores of a hinge loss}
+  omikuji-parabel: {estimator: omikuji-parabel, skip_thresholds: scores of a hinge loss}
   omikuji-parabel-log: {estimator: omikuji-parabel}
-""")["peers"]
+""")["baselines"]
 
 
 @pytest.fixture
-def build_peers(tmp_path):
-    return lambda records, peers=PEERS: build_from(
-        tmp_path, "peers", "plt2016", records, models={"plt": {}}, peers=peers
+def build_baselines(tmp_path):
+    return lambda records, baselines=BASELINES: build_from(
+        tmp_path, "baselines", "plt2016", records, models={"plt": {}}, baselines=baselines
     )
 
 
@@ -55,14 +55,14 @@ def printed(table, panel=0):
     return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
 
 
-def test_ranking_and_macro_f_share_a_row(build_peers):
+def test_ranking_and_macro_f_share_a_row(build_baselines):
     records = [
         ranking(),
         *every_method(),
         ranking(model="napkinxc-plt-liblinear", p1=0.6),
         *every_method(model="napkinxc-plt-liblinear", f=0.5),
     ]
-    table = build_peers(records)
+    table = build_baselines(records)
     names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
     names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
     assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
@@ -77,9 +77,9 @@ def test_ranking_and_macro_f_share_a_row(build_peers):
     ]  # fmt: skip
 
 
-def test_missing_program_has_a_row_with_the_reason(build_peers):
+def test_missing_program_has_a_row_with_the_reason(build_baselines):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
-    table = build_peers([*records, ranking("yeast", "napkinxc-plt-liblinear")])
+    table = build_baselines([*records, ranking("yeast", "napkinxc-plt-liblinear")])
     ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]
     assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
     assert table.frame["model"].tolist() == ours_and_theirs * 2

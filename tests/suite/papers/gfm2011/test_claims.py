@@ -73,9 +73,9 @@ def test_simplified_variants_are_compared_with_originals(tmp_path):
 
     assert decided(claims.variants_as_good, record(0.005)) == (-0.5, "holds")
     assert decided(claims.variants_as_good, record(-0.02)) == (-2, "does not hold")
-    assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "cannot be told"
-    units = claims.variants_as_good.outcome(record(0)).cases
-    assert [(unit.dataset, unit.subject) for unit in units] == [
+    assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "undecided"
+    cases = claims.variants_as_good.outcome(record(0)).cases
+    assert [(case.dataset, case.subject) for case in cases] == [
         (model, variant) for model in ("independent", "dependent") for variant in ("gfm-t", "meuf-approx")
     ]
 
@@ -98,7 +98,7 @@ def test_times_are_compared_with_published_meuf():
 def test_simulated_f_of_both_methods_is_compared(tmp_path, claim, model, sign):
     assert decided(claim, simulated(tmp_path, model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
     assert decided(claim, simulated(tmp_path, model, [-0.25 * sign, -0.5 * sign])) == (-37.5, "does not hold")
-    assert decided(claim, simulated(tmp_path, model, [0.25 * sign] * 2, error=1)) == (25, "cannot be told")
+    assert decided(claim, simulated(tmp_path, model, [0.25 * sign] * 2, error=1)) == (25, "undecided")
     if sign < 0:  # less than a point is too small
         assert decided(claim, simulated(tmp_path, model, [-0.005] * 2, error=0)) == (0.5, "does not hold")
 
@@ -107,4 +107,4 @@ def test_gfm_approaches_meuf_if_first_difference_exceeds_last(tmp_path):
     claim = claims.gfm_approaches_meuf
     assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0])) == (12.5, "holds")
     assert decided(claim, simulated(tmp_path, "independent", [0.0, 0.125])) == (-12.5, "does not hold")
-    assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0], error=0.0625))[1] == "cannot be told"
+    assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0], error=0.0625))[1] == "undecided"

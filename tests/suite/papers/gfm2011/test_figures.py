@@ -12,7 +12,7 @@ from xmlc.suite.papers.gfm2011.figures import APART, PANELS, STYLES
 
 
 def record(**changes):
-    return simulation(passport={"cpu": "a machine"}) | changes
+    return simulation(environment={"cpu": "a machine"}) | changes
 
 
 def write(folder, *records):

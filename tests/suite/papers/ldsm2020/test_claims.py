@@ -11,7 +11,7 @@ from record_files import as_record
 from report_cases import forest, ranking, sweep
 
 from xmlc.suite.papers.ldsm2020 import claims, tables
-from xmlc.suite.papers.outcome import REVERSED
+from xmlc.suite.papers.outcome import OPPOSITE
 
 SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
@@ -53,7 +53,7 @@ def read(records):
 def test_ldsm_is_compared_with_every_other_tree():
     claim = claims.as_good_as_other_trees
     outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
-    assert [(unit.subject, unit.side) for unit in outcome.cases] == [("fastxml", REVERSED), ("plt", 1)]
+    assert [(case.subject, case.side) for case in outcome.cases] == [("fastxml", OPPOSITE), ("plt", 1)]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "mixed"
     # The paper reports LdSM behind FastXML on AmazonCat. Its sentence is not about yeast.
@@ -72,8 +72,8 @@ def test_single_trees_of_ensembles_and_searches_are_compared():
     first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
     best = ranked(ldsm_single=52, fastxml_single=48)
     outcome = claim.outcome(first, best)
-    assert [unit.subject for unit in outcome.cases] == ["first of the ensemble", "best of a search"]
-    assert [unit.effect.mean for unit in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
+    assert [case.subject for case in outcome.cases] == ["first of the ensemble", "best of a search"]
+    assert [case.effect.mean for case in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
     assert outcome.word == "holds"
     worse = read([*grown(t1=30), *grown("fastxml", t1=40)])
     assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")

@@ -19,7 +19,7 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.2
         for i, accuracy in enumerate(accuracies)
     ]
     record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {}, "portion": "full", "costs": {}, "passport": {}}
+    record |= {"hyperparameters": {}, "split": "full", "costs": {}, "environment": {}}
     return record | {"constant_accuracy": constant, "rows": rows}
 
 

@@ -96,7 +96,7 @@ def test_table_2_shows_measured_and_published_numbers(build):
 
 def without_labels():
     """Return records of a method without labels, with models of both training splits."""
-    full = thresholds(method="expected-f", f=0.5) | {"portion": "full", "grid": []}
+    full = thresholds(method="expected-f", f=0.5) | {"split": "full", "grid": []}
     full["best"] = full["best"] | {"validation": {}}
     return [thresholds(method="expected-f", f=0.45), full]
 
@@ -173,7 +173,7 @@ PLT = {
         }
     },
     "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
-    "found": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
+    "selected": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
 }
 PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
 

@@ -16,10 +16,10 @@ from page_cases import (
     Reader,
     cell,
     contests,
+    environment,
     make_table,
     on_page,
     page_of_run,
-    passport,
     shown,
     small_run,
 )
@@ -112,7 +112,9 @@ def test_models_within_seed_variation_are_tied_and_oracle_is_never_best():
 
 def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
     def record_of(name, m, time):
-        return ranking(name, dataset=dataset(name) | {"m": m}, passport=passport(time=f"2026-11-{time}T10:00:00Z"))
+        return ranking(
+            name, dataset=dataset(name) | {"m": m}, environment=environment(time=f"2026-11-{time}T10:00:00Z")
+        )
 
     given = [
         record_of("large", 900, 21),
@@ -129,9 +131,9 @@ def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
 
 def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
-    before = passport(time="2026-11-20T10:00:00Z")
-    settings = {"hyperparameters": {"arity": 2}, "passport": passport(time="2026-11-19T10:00:00Z")}
-    for seed, changes in enumerate(({"passport": before}, settings)):  # the second is from an earlier run
+    before = environment(time="2026-11-20T10:00:00Z")
+    settings = {"hyperparameters": {"arity": 2}, "environment": environment(time="2026-11-19T10:00:00Z")}
+    for seed, changes in enumerate(({"environment": before}, settings)):  # the second is from an earlier run
         file = tmp_path / f"results/scene/plt/seed{seed}/full/ranking.json"
         file.parent.mkdir(parents=True)
         (path,) = write(file.parent, [ranking("scene", seed=seed) | changes])
@@ -147,7 +149,7 @@ def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
 
 
 OUTCOME = {
-    "datasets run": "1 of 2", "printed": 7, "not run": 4, "run": 3, "calibrated": 0,
+    "datasets run": "1 of 2", "printed": 7, "not run": 4, "run": 3, "fitted": 0,
     "equal as printed": 1, "inside": 1, "outside +": 0, "outside -": 1, "different": 0, "undecided": 0,
 }  # fmt: skip
 
@@ -184,23 +186,23 @@ def test_missing_cells_are_listed_with_reason_of_failure(page):
 
 def test_number_has_environments_of_its_records_for_each_seed(page):
     records = cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").records
-    told = [page.passports.shown[place] for place in page.passports.numbers(records)]
-    assert [passport["title"] for passport in told] == ["PLT, STO", "PLT, STO"]
-    lines = [dict(passport["lines"]) for passport in told]
+    shown = [page.environments.shown[place] for place in page.environments.numbers(records)]
+    assert [environment["title"] for environment in shown] == ["PLT, STO", "PLT, STO"]
+    lines = [dict(environment["lines"]) for environment in shown]
     assert [line["seed"] for line in lines] == ["0", "1"]
     assert (lines[0]["machine"], lines[0]["threads"], lines[0]["whole step"]) == ("A <fast> CPU", "2", "5.25 s")
     assert "numpy 2.4.6" in lines[0]["versions"]
-    assert told[0]["command"].endswith(lines[0]["record"])
-    texts, passports = packed(told).values()
-    assert ["PLT, STO", "seed: 1"] == [texts[passports[1][place]] for place in (0, 2)]
-    assert texts[passports[0][-1]] == "snakemake --cores 2 --force "
+    assert shown[0]["command"].endswith(lines[0]["record"])
+    texts, environments = packed(shown).values()
+    assert ["PLT, STO", "seed: 1"] == [texts[environments[1][place]] for place in (0, 2)]
+    assert texts[environments[0][-1]] == "snakemake --cores 2 --force "
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, html):
     about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
-    page = page_of_run(run, Judge(same_split=SPLIT, calibrated=about))
+    page = page_of_run(run, Judge(same_split=SPLIT, fitted_settings=about))
     assert absent(published_lines(page.printed)[1], 3, "fitted to published results") == []
-    assert cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").calibrated.startswith("C: ")
+    assert cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
     assert (to_html(page).count("‡</sup>"), html.count("‡</sup>")) == (3, 0)
 
 

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from record_cases import passport, step
+from record_cases import environment, step
 from record_files import RecordFile, as_record
 from report_cases import forest
 
@@ -13,9 +13,9 @@ from xmlc.suite.results.records.forest import ForestRecord
 CONTENT = {"kind": "forest", "schema": 1, "dataset": forest()["dataset"], "estimator": "ldsm", "model": "ldsm"}
 CONTENT |= {
     key: forest()[key]
-    for key in ("hyperparameters", "seed", "portion", "settings", "rows", "costs", "trees", "objectives")
+    for key in ("hyperparameters", "seed", "split", "settings", "rows", "costs", "trees", "objectives")
 }
-CONTENT |= {"passport": passport(), "step": step("forest")}
+CONTENT |= {"environment": environment(), "step": step("forest")}
 CONTENT["rows"] = [row | {"resampled": {"p@1": [0.007, -0.008]}} for row in CONTENT["rows"]]
 
 

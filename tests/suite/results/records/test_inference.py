@@ -12,7 +12,17 @@ CONTENT = whole(
         sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}, resampled={"instance_f": [0.03, -0.04]}
     ),
     [
-        *("method", "samples", "time_limit", "estimates", "sizes", "finished", "metrics", "expected_f", "floor_loss"),
+        *(
+            "method",
+            "samples",
+            "time_limit",
+            "estimates",
+            "sizes",
+            "finished",
+            "metrics",
+            "expected_f",
+            "truncation_loss",
+        ),
         "resampled",
     ],
 )
@@ -23,7 +33,7 @@ class TestFile(RecordFile):
     broken = (
         (["finished"], 1),
         (["metrics", "instance_f"], 60.0),
-        (["estimates", "floor"], ...),
+        (["estimates", "min_probability"], ...),
     )
 
 
@@ -33,7 +43,7 @@ def test_numbers_are_in_percent_or_missing_after_a_timeout():
     assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]
     assert found["expected_f"].fillna(-1).tolist() == [52, -1, 62]
     assert found["note"].fillna("").tolist() == ["", "stopped after 60 s", ""]
-    assert found["floor"].fillna(-1).tolist() == [-1, -1, 1e-4]
+    assert found["min_probability"].fillna(-1).tolist() == [-1, -1, 1e-4]
     assert found["missed_per_instance"].fillna(-1).tolist() == [-1, -1, 0.25]
     assert found["draw_ms"].fillna(-1).tolist() == [0.5, 0.5, -1]
     assert found["estimate_ms"].fillna(-1).tolist() == [-1, -1, 0.125]

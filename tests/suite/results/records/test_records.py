@@ -23,7 +23,7 @@ def chosen(paths, need):
 
 
 def test_records_of_a_kind_are_read_in_order_of_files(tmp_path):
-    content = [thresholds(method="sto"), ranking(), ranking(model="oracle", portion="80"), thresholds(method="fta")]
+    content = [thresholds(method="sto"), ranking(), ranking(model="oracle", split="80"), thresholds(method="fta")]
     paths = write(tmp_path, content)
     assert [record.method for record in chosen(paths, THRESHOLDS)] == ["sto", "fta"]
     assert [record.model for record in chosen(paths, RANKINGS)] == ["plt"]

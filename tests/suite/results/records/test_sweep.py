@@ -1,16 +1,16 @@
 """Test the record of a sweep."""
 
-from record_cases import passport, step
+from record_cases import environment, step
 from record_files import RecordFile, check_round_trip, save
 from report_cases import sweep
 
 from xmlc.suite.results.records.sweep import SweepRecord
 
 CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
-CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "portion", "settings", "hyperparameter")}
+CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "split", "settings", "hyperparameter")}
 ROWS = [{"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5} for row in sweep()["rows"]]
 CONTENT |= {"rows": ROWS, "costs": {"threads": 2}}
-CONTENT |= {"passport": passport(), "step": step("sweep")}
+CONTENT |= {"environment": environment(), "step": step("sweep")}
 
 
 class TestFile(RecordFile):

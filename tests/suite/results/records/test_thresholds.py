@@ -21,5 +21,5 @@ class TestFile(RecordFile):
 
 
 class TestEstimates(RecordFile):
-    kind, content, nan_at = Estimates, estimates(), ["floor"]
+    kind, content, nan_at = Estimates, estimates(), ["min_probability"]
     broken = ((["parts", "val", "ms_per_instance"], ...),)

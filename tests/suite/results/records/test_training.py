@@ -15,7 +15,7 @@ class TestFile(RecordFile):
     broken = (
         (["estimator"], ...),
         (["costs", "train_seconds"], "long"),
-        (["portion"], "20"),
+        (["split"], "20"),
     )
 
 

@@ -31,7 +31,7 @@ def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, m
     monkeypatch.setattr(tune, "MOST_FITTED", 50)
     monkeypatch.setattr(tune, "MOST_VALIDATED", 11)
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
-    search = ("--stages", json.dumps(stages), "--in-trials", '{"arity": 4}', "--sample")
+    search = ("--stages", json.dumps(stages), "--trial-overrides", '{"arity": 4}', "--sample")
     common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--threads", 2)
     call(tune_command, *common, *search, "--out", tmp_path / "r.json")
     result = read_json(tmp_path / "r.json")

@@ -35,7 +35,7 @@ TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key 
 
 @figure(
     "pareto",
-    Where("ranking", "full", peers=True),
+    Where("ranking", "full", baselines=True),
     caption="P@1 against training seconds and milliseconds per instance. The dashed line is the Pareto front.",
 )
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:

@@ -76,13 +76,13 @@ def _ranges(model: str, searched: ModelSpec) -> Rows:
     rows: Rows = {}
     for name, values in ranges_of(searched).items():
         if values.values:
-            told: dict[str, object] = {"drawn": "one of " + ", ".join(map(str, values.values))}
+            entry: dict[str, object] = {"drawn": "one of " + ", ".join(map(str, values.values))}
         else:
             scale = "logarithmic" if values.log else "uniform"
             drawn = f"{scale}, integers" if values.integer else scale
-            told = {"low": values.low, "high": values.high, "drawn": drawn}
+            entry = {"low": values.low, "high": values.high, "drawn": drawn}
         key = EVERY_DATASET, model, name
-        rows[key] = row_of(key, told)
+        rows[key] = row_of(key, entry)
     return rows
 
 
@@ -113,7 +113,7 @@ def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]
         used, configured = record.hyperparameters, searched.datasets.get(dataset, {})
         # The suite's statement holds only if the model was trained with the suite's values.
         same = all(used.get(name) == value for name, value in configured.items())
-        stated = searched.found.get(dataset) if same else None
+        stated = searched.selected.get(dataset) if same else None
         by, p1 = (stated.by, stated.p_at_1) if stated else (None, None)
     return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
 

@@ -14,7 +14,7 @@ from xmlc.suite.results.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
 THRESHOLD = "for-instance-f"  # the best common threshold, which label sets inferred for each instance must beat
-PRINTED = ("instance_f", "expected_f", "floor_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
+PRINTED = ("instance_f", "expected_f", "truncation_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
 # Costs of a threshold are shown in the columns of the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
@@ -44,13 +44,13 @@ def _beside_thresholds(table: Table) -> Rows:
     XmlcError
         No record has estimates with a minimum probability.
     """
-    floored = [s for s in table.given[0] if isinstance(s.record, InferenceRecord) and s.record.estimates is not None]
-    if not floored:
+    truncated = [s for s in table.given[0] if isinstance(s.record, InferenceRecord) and s.record.estimates is not None]
+    if not truncated:
         raise XmlcError(
             "instance-f: found no record of estimates with a minimum probability. Run `xmlc thresholds --infer` first"
         )
-    table.given[0] = floored
-    inferred = average(numbers_of(floored), INFERENCE_KEYS)
+    table.given[0] = truncated
+    inferred = average(numbers_of(truncated), INFERENCE_KEYS)
     best = average(
         (replace(n, quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1)),
         INFERENCE_KEYS,
@@ -75,7 +75,7 @@ instance_f = TableDefinition(
             "Estimates",
             *("m", *ESTIMATES),
             names=("dataset", "model"),
-            having="floor",
+            having="min_probability",
             contests={},
         ),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
-from xmlc.suite.config.planned import PEER_METHODS, RANKINGS, Where
+from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.notes import fixed, threads_of
@@ -65,14 +65,14 @@ passes = TableDefinition(
 QUALITY, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
 THREADS = ("train_threads", "predict_threads")
-NOT_RUN = "not run, needs the extra `peers`"
+NOT_RUN = "not run, needs the extra `baselines`"
 
 
 def _with_macro_f(table: Table) -> Rows:
     """Return a row for each ranking, with the macro-F of its thresholds, and for each baseline without a ranking."""
     rows = average(table.numbers(0), MODEL_KEYS)
     tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
-    known = table.suite.peers if table.suite else {}
+    known = table.suite.baselines if table.suite else {}
     found: Rows = {}
     for dataset in dict.fromkeys(dataset for dataset, _ in rows):
         models = [model for own, model in rows if own == dataset and model not in known]
@@ -81,7 +81,7 @@ def _with_macro_f(table: Table) -> Rows:
             if row is None:
                 note = known[model].without.get(dataset, NOT_RUN)
                 row = row_of((dataset, model), {"note": note, "seeds": 0})
-            of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in PEER_METHODS}
+            of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in BASELINE_METHODS}
             found[dataset, model] = row | {name: mean for name, mean in of_methods.items() if mean}
     return found
 
@@ -89,27 +89,34 @@ def _with_macro_f(table: Table) -> Rows:
 def _about(table: Table) -> list[str]:
     """Return notes on baselines that are missing, have no thresholds, or were not tuned."""
     there = {model for _, model in table.rows}
-    shown = {name: peer for name, peer in (table.suite.peers if table.suite else {}).items() if name in there}
+    shown = {
+        name: baseline for name, baseline in (table.suite.baselines if table.suite else {}).items() if name in there
+    }
     missing = {key: row["note"].value for key, row in table.rows.items() if "note" in row}
     lines = [f"{model_title(model)} is missing on {dataset}: {note}." for (dataset, model), note in missing.items()]
-    lines += [f"{model_title(name)} has no macro-F: {p.ranks_only}." for name, p in shown.items() if p.ranks_only]
-    untuned = [f"{model_title(name)} ({peer.untuned})" for name, peer in shown.items() if peer.untuned]
+    lines += [
+        f"{model_title(name)} has no macro-F: {p.skip_thresholds}." for name, p in shown.items() if p.skip_thresholds
+    ]
+    untuned = [f"{model_title(name)} ({baseline.untuned})" for name, baseline in shown.items() if baseline.untuned]
     return lines + (["Not tuned: " + "; ".join(untuned) + "."] if untuned else [])
 
 
-peers = TableDefinition(
-    name="peers",
-    needs=(Where("ranking", "full", peers=True), Where("thresholds", "80", methods=PEER_METHODS, peers=True)),
+baselines = TableDefinition(
+    name="baselines",
+    needs=(
+        Where("ranking", "full", baselines=True),
+        Where("thresholds", "80", methods=BASELINE_METHODS, baselines=True),
+    ),
     keys=MODEL_KEYS,
     rows=_with_macro_f,
-    columns=(*QUALITY, *PEER_METHODS, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"),
+    columns=(*QUALITY, *BASELINE_METHODS, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"),
     panels=(
         columns(
             "Quality and cost",
-            *(*QUALITY, *PEER_METHODS, *COSTS, *THREADS),
-            optional=PEER_METHODS,
-            headings={name: f"Macro-F, {method_title(name)} (%)" for name in PEER_METHODS},
-            contests={name: name for name in (*QUALITY, *COSTS)} | dict.fromkeys(PEER_METHODS, "macro_f"),
+            *(*QUALITY, *BASELINE_METHODS, *COSTS, *THREADS),
+            optional=BASELINE_METHODS,
+            headings={name: f"Macro-F, {method_title(name)} (%)" for name in BASELINE_METHODS},
+            contests={name: name for name in (*QUALITY, *COSTS)} | dict.fromkeys(BASELINE_METHODS, "macro_f"),
         ),
         columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
     ),

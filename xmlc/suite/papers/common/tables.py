@@ -2,8 +2,8 @@
 
 from xmlc.suite.papers.common.hyperparameters import table3 as table3
 from xmlc.suite.papers.common.inference import instance_f as instance_f
+from xmlc.suite.papers.common.rankings import baselines as baselines
 from xmlc.suite.papers.common.rankings import passes as passes
-from xmlc.suite.papers.common.rankings import peers as peers
 from xmlc.suite.papers.common.rankings import table1 as table1
 from xmlc.suite.papers.common.tail import calibration as calibration
 from xmlc.suite.papers.common.tail import tail as tail

@@ -6,13 +6,13 @@ from xmlc.metrics.measures import RARE
 from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
-from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_portion
+from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_split
 from xmlc.suite.papers.declared import TableDefinition, columns
 from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)
-CALIBRATED = tuple(f"isotonic_{name}" for name in ERRORS)
+FITTED = tuple(f"isotonic_{name}" for name in ERRORS)
 
 tail = TableDefinition(
     name="tail",
@@ -42,7 +42,7 @@ tail_f = TableDefinition(
     name="tail-f",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=by_portion,
+    rows=by_split,
     columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
     notes=(
@@ -58,8 +58,8 @@ calibration = TableDefinition(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,
-    columns=(*ERRORS, *CALIBRATED, *PRECISION),
-    panels=(columns("Calibration error", *ERRORS, *CALIBRATED), columns("Precision", *PRECISION)),
+    columns=(*ERRORS, *FITTED, *PRECISION),
+    panels=(columns("Calibration error", *ERRORS, *FITTED), columns("Precision", *PRECISION)),
     notes=(fixed("Models are trained on 80 % of the training set. P@k depends only on the order of estimates."),),
     caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
     "labels. Calibrated: the same labels after isotonic calibration on the validation set.",

@@ -28,7 +28,7 @@ from xmlc.suite.results.titles import (
 
 HASHED = "plt-hashed"  # the PLT of plt2016, while "plt" is our variant
 FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of the tables `table4` and `measures`
-OF_80, OF_FULL = (Where("thresholds", portion, but_methods=FOR_OTHERS) for portion in ("80", "full"))
+OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
@@ -39,7 +39,7 @@ def means(numbers: Iterable[Number]) -> Rows:
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
 
 
-def by_portion(table: Table) -> Rows:
+def by_split(table: Table) -> Rows:
     """Return the means of all records."""
     return means(table.numbers())
 
@@ -87,7 +87,7 @@ table2 = TableDefinition(
     name="table2",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=by_portion,
+    rows=by_split,
     columns=(
         *("macro_f", "test_ms", "inner_products"),
         *(name for name in SET_METRICS if name != "macro_f"),

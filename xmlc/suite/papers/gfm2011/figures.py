@@ -103,6 +103,6 @@ def _note(record: SimulationRecord) -> str:
         "model with −1 and +1 is not in the paper: label i is logistic in −1 + the sum of the labels before it. "
         f"Times: {threads}, mean of {growth['samples']['instances']} trials in the best of {growth['rounds']} rounds, "
         "from the sample of independent labels to the label set. "
-        f"MEUF finds the same sets as the published procedure. CPU: {record.passport['cpu']}."
+        f"MEUF finds the same sets as the published procedure. CPU: {record.environment['cpu']}."
     )
     return textwrap.fill(text, NOTE_WIDTH)

@@ -40,7 +40,7 @@ INSIDE = (
 @statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the root with all nodes below it, in the trees whose objectives a record contains."""
-    for record in _told(records):
+    for record in _with_objectives(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
         if roots and below:
@@ -51,12 +51,12 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 @statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the lowest J of any node with the bound. See docs/models.md for the wrong step of the proof."""
-    for record in _told(records):
+    for record in _with_objectives(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
         yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
 
 
-def _told(records: Sequence[ForestRecord]) -> list[ForestRecord]:
+def _with_objectives(records: Sequence[ForestRecord]) -> list[ForestRecord]:
     """Return the records of LdSM that contain objectives."""
     return [record for record in records if record.model in LDSM and record.objectives]
 

@@ -19,14 +19,14 @@ from xmlc.suite.papers.declared import Table, TableDefinition
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import compare_with_published, outcome_of, published_lines
 from xmlc.suite.report.page.drawing import Drawing, data_address
-from xmlc.suite.report.page.tables import PageTable, Passports, TableOnPage
+from xmlc.suite.report.page.tables import Environments, PageTable, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suite.report.status import Failure
 from xmlc.suite.report.verdicts import Judge
+from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
-from xmlc.suite.results.made_of import MadeOf
-from xmlc.suite.results.passports import passport_columns
+from xmlc.suite.results.manifest import Manifest
 
 FEW = 3  # the most datasets that a heading names
 CONTRIBUTED = "§"  # marks numbers of contributed runs
@@ -54,9 +54,9 @@ class PagePaper:
         return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
 
     @property
-    def told(self) -> bool:
+    def has_decided(self) -> bool:
         """Return whether any of the claims is decided."""
-        return any(self.claims[word] for word in ("holds", "does not hold", "reversed", "mixed"))
+        return any(self.claims[word] for word in ("holds", "does not hold", "opposite sign", "mixed"))
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Page:
     papers: list[PagePaper]
     fingerprint: Fingerprint
     failures: list[Failure]
-    passports: Passports
+    environments: Environments
     made: str
     versions: list[str]
     machines: list[str]
@@ -96,12 +96,12 @@ class Page:
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 
 
-def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
+def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
     """Gather the contents of the page for finished tables.
 
     Parameters
     ----------
-    tables : sequence of MadeOf
+    tables : sequence of Manifest
     failed : list of Failure
     judge : Judge
     root : Path
@@ -118,24 +118,24 @@ def page_of(tables: Sequence[MadeOf], failed: list[Failure], judge: Judge, root:
     used = sources_of(tables, known)
     sources = [source for source, _ in used]
     earlier = earlier_sources(root, known, _datasets(sources))
-    passports = Passports([*sources, *earlier])
+    environments = Environments([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
     built = [build_table(made, known) for made in tables]  # comes before the contests, because it names their models
-    contests = contests_of(sources, earlier, of_suites, passports)
+    contests = contests_of(sources, earlier, of_suites, environments)
     papers = []
     for name in dict.fromkeys(made.paper for made in tables):
         own = [table for table in built if table.paper == name]
         folder = next((made.published for made in tables if made.paper == name and made.published), None)
         judged = PaperJudge(name, judge, failed, folder / name if folder else None)
-        papers.append(_paper(judged, own, root, passports))
+        papers.append(_paper(judged, own, root, environments))
         papers[-1].left_out += _left_out(name, _datasets(s for s, of_papers in used if name in of_papers), root)
-    abouts = [passport_columns(source.record) for source in sources]
+    abouts = [environment_columns(source.record) for source in sources]
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Page(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         failures=failed,
-        passports=passports,
+        environments=environments,
         made=max((about.time for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
@@ -186,13 +186,13 @@ class PaperJudge:
         return next((one.reason for one in self.failed if one.concerns(number.dataset, number.model)), "")
 
 
-def _paper(paper: PaperJudge, tables: Sequence[Table], root: Path, passports: Passports) -> PagePaper:
+def _paper(paper: PaperJudge, tables: Sequence[Table], root: Path, environments: Environments) -> PagePaper:
     suite = find_suite(paper.paper, config_folder(root))
     built, printed = [], paper.not_made([table.name for table in tables])
     for table in tables:
         own, judged = paper.published_in(table.definition), paper.judged(table.definition, table.printed, table.rows)
         built.append(TableOnPage(table, judged).page_table(own))
-        passports.enter(built[-1])
+        environments.enter(built[-1])
         printed += [number for number in judged if number.quantity in own.get(number.key, {})]
     return PagePaper(
         name=paper.paper,

@@ -12,12 +12,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from xmlc import __version__
-from xmlc.suite.papers.claims_table import CALIBRATED, claims_line
+from xmlc.suite.papers.claims_table import FITTED, claims_line
 from xmlc.suite.papers.outcome import Word, in_print
 from xmlc.suite.report.compare import outcome_of, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
 from xmlc.suite.report.page.tables import (
-    ShownPassport,
+    ShownEnvironment,
     contributors,
     difference_on_page,
     interval_on_page,
@@ -40,14 +40,14 @@ SIGNS = {
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
-HEADINGS = {"calibrated": "fitted to published results"}  # printed headings of outcomes, if they differ
+HEADINGS = {"fitted": "fitted to published results"}  # printed headings of outcomes, if they differ
 # The class in the style sheet of a claim's verdict, by the word that the verdict begins with.
 WORDS: dict[Word, str] = {
     "holds": "good",
     "does not hold": "outside",
-    "reversed": "unsure",
+    "opposite sign": "unsure",
     "mixed": "unsure",
-    "cannot be told": "notrun",
+    "undecided": "notrun",
     "no data": "notrun",
 }
 
@@ -70,15 +70,15 @@ def to_html(page: Page) -> str:
     }
     environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    passports, script = page.passports.shown, Markup(_template("report.js"))
+    environments, script = page.environments.shown, Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(
         page=page,
         signs=SIGNS,
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
-        calibrated=CALIBRATED,
+        fitted_settings=FITTED,
         contributed=CONTRIBUTED,
-        origins=", ".join(sorted({passport["origin"] for passport in passports} - {""})),
+        origins=", ".join(sorted({environment["origin"] for environment in environments} - {""})),
         words=WORDS,
         in_print=in_print,
         headings=HEADINGS,
@@ -87,8 +87,8 @@ def to_html(page: Page) -> str:
         style=Markup(_template("report.css")),
         outcome_of=outcome_of,
         published_lines=published_lines,
-        passport_numbers=page.passports.numbers,
-        passports=packed(passports),
+        environment_numbers=page.environments.numbers,
+        environments=packed(environments),
         limits=map(model_title, LIMITS),
         script=script,
         digest=digest,
@@ -96,18 +96,18 @@ def to_html(page: Page) -> str:
     )
 
 
-def packed(passports: Sequence[ShownPassport]) -> dict[str, list[Any]]:
+def packed(environments: Sequence[ShownEnvironment]) -> dict[str, list[Any]]:
     """Return environment metadata as lists of indices into a list of texts, because records share most texts.
 
     A list begins with the title and ends with the command, without the path of the record.
     """
     texts: dict[str, int] = {}
     lists = []
-    for one in passports:
+    for one in environments:
         command = one["command"].removesuffix(dict(one["lines"])["record"])
         parts = [one["title"], *(f"{name}: {text}" for name, text in one["lines"]), command]
         lists.append([texts.setdefault(part, len(texts)) for part in parts])
-    return {"texts": list(texts), "passports": lists}
+    return {"texts": list(texts), "environments": lists}
 
 
 def _template(name: str) -> str:

@@ -18,9 +18,9 @@ from xmlc.suite.report.compare import place_of
 from xmlc.suite.report.finished import origin_of
 from xmlc.suite.report.verdicts import Kind, Verdict, as_float, difference
 from xmlc.suite.results.columns import MISSING, column
+from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import Fingerprint
 from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
-from xmlc.suite.results.passports import passport_columns
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -136,7 +136,7 @@ class TableOnPage:
             verdict=judged.verdict,
             interval=judged.interval,
             reason=judged.reason,
-            calibrated=judged.calibrated,
+            fitted_settings=judged.fitted_settings,
         )
 
 
@@ -174,7 +174,7 @@ def contributors(number: Number) -> str:
     return ", ".join(sorted(names)) if number.dataset or number.model else ""
 
 
-class ShownPassport(TypedDict):
+class ShownEnvironment(TypedDict):
     """Hold the environment metadata of a record as the page shows it.
 
     It has a title, lines of name and text, the command that rebuilds the record, and the record's contributor.
@@ -186,7 +186,7 @@ class ShownPassport(TypedDict):
     origin: str
 
 
-class Passports:
+class Environments:
     """Number the records behind a page in the order of their first use, and return their environment metadata."""
 
     def __init__(self, sources: Iterable[Source]):
@@ -194,9 +194,9 @@ class Passports:
         self._numbers: dict[Path, int] = {}
 
     @property
-    def shown(self) -> list[ShownPassport]:
+    def shown(self) -> list[ShownEnvironment]:
         """Return the environment metadata of all numbered records, in the order of their numbers."""
-        return [shown_passport(path, self._records[path]) for path in self._numbers]
+        return [shown_environment(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
         """Return the numbers of some records, and number those that are new."""
@@ -210,9 +210,9 @@ class Passports:
                     self.numbers(number.records)
 
 
-def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
+def shown_environment(path: Path, record: RecordFile) -> ShownEnvironment:
     """Return the environment metadata of a record as the page shows it."""
-    about = passport_columns(record)
+    about = environment_columns(record)
     origin, record_path = origin_of(path)
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
@@ -221,7 +221,7 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
     lines = [
         ("dataset", f"{record.dataset_name} (digest {about.digest[:12]})" if about.digest else ""),
         ("seed", "" if seed is None else str(seed)),
-        ("trained on", {"full": "the whole training set", "80": "80 % of the training set"}.get(about.portion, "")),
+        ("trained on", {"full": "the whole training set", "80": "80 % of the training set"}.get(about.split, "")),
         ("hyperparameters", ", ".join(f"{name} {value}" for name, value in settings.items() if value is not None)),
         ("threads", "" if about.threads is None else str(about.threads)),
         ("whole step", "" if spent is None else f"{spent:.4g} s"),
@@ -232,7 +232,7 @@ def shown_passport(path: Path, record: RecordFile) -> ShownPassport:
         ("record", record_path.as_posix()),
         ("contributed by", origin),
     ]
-    return ShownPassport(
+    return ShownEnvironment(
         title=", ".join(title) or record.dataset_name,
         lines=[line for line in lines if line[1]],
         command=f"snakemake --cores {about.threads or 1} --force {shlex.quote(record_path.as_posix())}",

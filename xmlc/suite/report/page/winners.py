@@ -16,11 +16,11 @@ from xmlc.suite.config import paths
 from xmlc.suite.papers.building import Known, read_sources
 from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
-from xmlc.suite.report.page.tables import Passports
+from xmlc.suite.report.page.tables import Environments
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.frame import Number, Source, average, numbers_of
 from xmlc.suite.results.intervals import estimate_of
-from xmlc.suite.results.passports import passport_of
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
@@ -69,7 +69,7 @@ class Contest:
 
 
 def contests_of(
-    sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], passports: Passports
+    sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], environments: Environments
 ) -> list[Contest]:
     """Return the comparison of models for each dataset with results on the test set.
 
@@ -84,7 +84,7 @@ def contests_of(
         Records of datasets without tables.
     of_suites : collection of str
         Datasets that suites name. All others are the user's own.
-    passports : Passports
+    environments : Environments
         Numbers the records in use.
     """
     found: list[Contest] = []
@@ -95,7 +95,7 @@ def contests_of(
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
-        found += [_contest(name, list(own.values()), of_earlier, passports) for name, own in by_dataset.items()]
+        found += [_contest(name, list(own.values()), of_earlier, environments) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.columns]  # a dataset has no columns if every run reached its time limit
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
@@ -106,7 +106,7 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
     For each model and training split, only records with the data and settings of the newest one are taken.
     """
     found: list[Source] = []
-    every = dict.fromkeys(("dataset", "model", "seed", "portion", "method"), "*")
+    every = dict.fromkeys(("dataset", "model", "seed", "split", "method"), "*")
     for pattern in (paths.RANKING, paths.EVALUATION, paths.EVALUATION_OF_FULL, paths.INFERENCE):
         for file in sorted(root.glob(pattern.of(**every))):
             about = paths.Pattern(pattern).read(file.relative_to(root))
@@ -114,12 +114,12 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
                 with suppress(XmlcError):
                     found += read_sources([file], known)
     models = [(s, s.record) for s in found if isinstance(s.record, ModelRecord)]
-    models.sort(key=lambda one: passport_of(one[1]).get("time", ""))
+    models.sort(key=lambda one: environment_of(one[1]).get("time", ""))
     newest = {record.run_names: (record.data_digest, record.hyperparameters) for _, record in models}
     return [s for s, r in models if newest[r.run_names] == (r.data_digest, r.hyperparameters)]
 
 
-def _contest(name: str, sources: list[Source], earlier: bool, passports: Passports) -> Contest:
+def _contest(name: str, sources: list[Source], earlier: bool, environments: Environments) -> Contest:
     found = _numbers(sources)
     models = sorted(found, key=lambda model: -found[model][QUALITY].value if QUALITY in found[model] else 1)
     columns = [
@@ -139,7 +139,7 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
     }
     for part in columns:
         for number in part.numbers:
-            passports.numbers(number.records)
+            environments.numbers(number.records)
     said = [
         f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.model], method_title(top.method))))})"
         for q in (QUALITY, PRESENT)
@@ -153,7 +153,7 @@ def _contest(name: str, sources: list[Source], earlier: bool, passports: Passpor
     return Contest(
         name=name,
         labels=int(next(s.record.dataset.m for s in sources if isinstance(s.record, ModelRecord))),
-        made=max(passport_of(source.record).get("time", "") for source in sources)[:10],
+        made=max(environment_of(source.record).get("time", "") for source in sources)[:10],
         earlier=earlier,
         headline=f"best {', '.join(said)}",
         panel=panel,
@@ -170,7 +170,7 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
     for source in sources:
-        groups.setdefault((type(source.record), getattr(source.record, "portion", "")), []).append(source)
+        groups.setdefault((type(source.record), getattr(source.record, "split", "")), []).append(source)
     for (kind, _), group in groups.items():
         for (model, method), row in average(numbers_of(group), KEYS).items():
             own = found.setdefault(model, {})

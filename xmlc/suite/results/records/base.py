@@ -142,7 +142,7 @@ def _refuse_constant(text: str) -> float:
 Number = int | float  # An integer of the file stays an integer when it is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
 Fractions = dict[str, Fraction]  # Names of metrics are not identifiers, so metrics cannot be fields.
-Portion = Literal["full", "80"]
+TrainingSplit = Literal["full", "80"]
 Row = dict[str, object]  # Keys are quantities.
 Numbers = Iterator[tuple[str, Row]]  # The text is the variant. Most records have only the empty one.
 
@@ -245,7 +245,7 @@ class Record(RecordFile):
     model: str
     hyperparameters: Hyperparameters
     seed: int
-    portion: Portion
+    split: TrainingSplit
     settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack it.
 
     def head_fields(self) -> dict[str, Any]:
@@ -253,9 +253,9 @@ class Record(RecordFile):
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
-    def run_names(self) -> tuple[str, str, Portion]:
+    def run_names(self) -> tuple[str, str, TrainingSplit]:
         """Return the names of dataset and model, and the training split: the run that a step is charged to."""
-        return without_mark(self.dataset.name), self.model, self.portion
+        return without_mark(self.dataset.name), self.model, self.split
 
     @property
     def method_name(self) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
 from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, Row, check_scores
 
@@ -83,7 +83,7 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     costs: PredictionThreads
     trees: TreeShapes | None
     objectives: tuple[LevelObjectives, ...]
-    passport: Passport
+    environment: Environment
     step: StepCosts | None = None
 
     @property

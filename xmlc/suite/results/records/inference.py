@@ -19,14 +19,14 @@ COST_COLUMNS = {
     "infer_ms": ("infer_ms_per_instance", 1),
     "inference_threads": ("threads", 1),
 }
-ESTIMATES = ("floor", "estimates_per_instance", "missed_per_instance")
+ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlooredEstimates:
+class TruncatedEstimates:
     """Hold a minimum probability, the estimates per instance above it, and the true labels per instance below it."""
 
-    floor: Number | None
+    min_probability: Number | None
     estimates_per_instance: Number | None
     missed_per_instance: Number | None
 
@@ -71,7 +71,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         Label vectors drawn per instance. None if the method takes no samples.
     time_limit : float or None
         Seconds after which inference stops.
-    estimates : FlooredEstimates or None
+    estimates : TruncatedEstimates or None
         None if estimates have no minimum probability.
     sizes : SizeWeights or None
         None if the method takes no size weights.
@@ -81,7 +81,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         Scores by the names of `xmlc.metrics.measures`.
     expected_f : float or None
         Mean of the expected F-measures from the method.
-    floor_loss : float or None
+    truncation_loss : float or None
         Bound of the loss of expected F-measure by the minimum probability.
     resampled : dict of str to tuple of float
         See `xmlc.metrics.resampling`. Records of earlier versions lack it.
@@ -91,12 +91,12 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     method: str
     samples: int | None
     time_limit: Number | None
-    estimates: FlooredEstimates | None
+    estimates: TruncatedEstimates | None
     sizes: SizeWeights | None = None
     finished: bool
     metrics: dict[str, float] | None
     expected_f: Number | None
-    floor_loss: Number | None
+    truncation_loss: Number | None
     resampled: Resampled = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             "",
             self.dataset_sizes
             | measured(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
-            | {"expected_f": 100 * or_nan(self.expected_f), "floor_loss": 100 * or_nan(self.floor_loss)}
+            | {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
             | {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
             | costs_in(self.costs, COST_COLUMNS)
             | {"note": None if self.finished else f"stopped after {self.time_limit:g} s"},

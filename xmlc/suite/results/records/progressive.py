@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fraction, Number
 
 
@@ -44,5 +44,5 @@ class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressi
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]
     costs: ProgressiveCosts
-    passport: Passport
+    environment: Environment
     step: StepCosts | None = None

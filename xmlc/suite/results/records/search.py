@@ -10,8 +10,8 @@ from typing import Annotated, Self, TypedDict
 from msgspec import Meta
 
 from xmlc.core.checksums import check_content
+from xmlc.core.environment import Environment
 from xmlc.core.errors import XmlcError
-from xmlc.core.passport import Passport
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, Number, RecordedDataset, RecordFile
 
@@ -53,7 +53,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
     #: Number of validation instances, each counted once.
     instances: Annotated[int, Meta(ge=1)]
-    passport: Passport
+    environment: Environment
 
     @classmethod
     def read_earlier(cls, path: Path) -> Self:

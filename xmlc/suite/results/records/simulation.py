@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import Number, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")
@@ -97,7 +97,7 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     models : dict of ModelScores
         Scores by the names in `MODELS`.
     growth : Growth
-    passport : Passport
+    environment : Environment
     step : StepCosts or None
     """
 
@@ -109,7 +109,7 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     scoring: str
     models: dict[str, ModelScores]
     growth: Growth
-    passport: Passport
+    environment: Environment
     step: StepCosts | None = None
     paired_trials: int | None = None
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, or_nan
 from xmlc.suite.results.records.forest import RankingRow
 
@@ -49,7 +49,7 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
     costs: Threads
-    passport: Passport
+    environment: Environment
     step: StepCosts | None = None
 
     @classmethod

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.metrics.resampling import Resampled, replicate
 from xmlc.suite.results.records.base import Fractions, Number, Numbers, RecordFile, check_scores, costs_in, or_nan
@@ -90,7 +90,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
     @property
     def method_name(self) -> str:
         """Return the method. ``-full`` is appended for a model of the whole training set, which has separate rows."""
-        return self.method + "-full" * (self.portion == "full")
+        return self.method + "-full" * (self.split == "full")
 
     def numbers(self) -> Numbers:
         """Yield the test measures of the best grid point, its parameters and the costs."""
@@ -126,12 +126,12 @@ class PartEstimates:
 class Estimates(RecordFile, command="estimate"):
     """Represent the record of `xmlc estimate`, in its folder, on ``val`` and ``test``.
 
-    Estimates up to the minimum probability ``floor`` are left out.
+    Estimates up to the minimum probability ``min_probability`` are left out.
     """
 
     FILE: ClassVar[str] = "estimate.json"
 
-    floor: float
+    min_probability: float
     parts: dict[str, PartEstimates]
-    passport: Passport
+    environment: Environment
     step: StepCosts

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from xmlc.core.passport import Passport, StepCosts
+from xmlc.core.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Number, Record
 
 # A search has a method, a budget and a seed, and the validation P@1 of its best hyperparameters.
@@ -33,7 +33,7 @@ class ModelRecord(ExperimentRecord):
     Attributes
     ----------
     costs : TrainingCosts
-    passport : Passport
+    environment : Environment
     tuning : Search or None
         Method, budget, seed and best P@1 of the search that found the hyperparameters.
     step : StepCosts or None
@@ -41,7 +41,7 @@ class ModelRecord(ExperimentRecord):
     """
 
     costs: TrainingCosts
-    passport: Passport
+    environment: Environment
     tuning: Search | None = None
     step: StepCosts | None = None
 
@@ -51,6 +51,6 @@ class TrainingRecord(Record, command="train"):
     """Represent the record of `xmlc train` (see `ModelRecord`)."""
 
     costs: TrainingCosts
-    passport: Passport
+    environment: Environment
     tuning: Search | None = None
     step: StepCosts

@@ -47,16 +47,16 @@
     document.querySelector("#search output").textContent = words.length ? `${left} of ${rows.length} rows` : "";
   });
 
-  // Passports are shown while a number is hovered or focused, pinned by a click, and closed by Escape.
-  const told = JSON.parse(document.getElementById("passports").textContent);
-  const passport = (place) => {
-    const [title, ...lines] = told.passports[place].map((text) => told.texts[text]);
+  // Environments are shown while a number is hovered or focused, pinned by a click, and closed by Escape.
+  const metadata = JSON.parse(document.getElementById("environments").textContent);
+  const environment = (place) => {
+    const [title, ...lines] = metadata.environments[place].map((text) => metadata.texts[text]);
     const command = lines.pop();
-    const told_lines = lines.map((line) => /^(.*?): (.*)$/s.exec(line).slice(1));
-    const record = told_lines.find(([name]) => name === "record")[1];
-    return { title, lines: told_lines, command: command.endsWith(" ") ? command + record : command };
+    const shown_lines = lines.map((line) => /^(.*?): (.*)$/s.exec(line).slice(1));
+    const record = shown_lines.find(([name]) => name === "record")[1];
+    return { title, lines: shown_lines, command: command.endsWith(" ") ? command + record : command };
   };
-  const box = document.getElementById("passport");
+  const box = document.getElementById("environment");
   let pinned = null, waiting = 0;
   document.querySelectorAll("td button").forEach((number) => number.setAttribute("aria-haspopup", "dialog"));
   const element = (name, text, kind) => {
@@ -83,12 +83,12 @@
       ["published", data.paper],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
-      ["fitted to published results", data.calibrated],
+      ["fitted to published results", data.fitted_settings],
       ["verdict", verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);
     box.replaceChildren(close, list(lines));
-    for (const one of data.p ? data.p.split(" ").map(passport) : [])
+    for (const one of data.p ? data.p.split(" ").map(environment) : [])
       box.append(element("h5", one.title), list(one.lines), element("code", one.command, "command"));
   };
   const place = (number) => {
@@ -127,7 +127,7 @@
   document.addEventListener("pointerout", (event) => {
     clearTimeout(waiting);
     const to = event.relatedTarget instanceof Element ? event.relatedTarget : null;
-    if (event.pointerType === "touch" || pinned || !number_of(event) || to?.closest("#passport")) return;
+    if (event.pointerType === "touch" || pinned || !number_of(event) || to?.closest("#environment")) return;
     if (number_of(event) !== document.activeElement) hide();
   });
   box.addEventListener("pointerleave", () => { if (!pinned) hide(); });

@@ -8,12 +8,12 @@ from facts import raises_with
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.suite.results.made_of import MadeOf, same_data
+from xmlc.suite.results.manifest import Manifest, same_data
 
 DIGESTS = {"yeast": "12ab"}
 SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
 RECORDS = Path("a/1.json"), Path("a/0.json")
-MADE = MadeOf("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
+MADE = Manifest("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
 CONTENT = {
     "schema": 1,
     "table": "claims",
@@ -29,12 +29,12 @@ CONTENT = {
 
 def test_written_manifest_is_read_back(tmp_path):
     path = MADE.write(tmp_path / "claims")
-    assert path.name == "claims.made-of.json"
+    assert path.name == "claims.manifest.json"
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
-    assert MadeOf.read(path) == MadeOf.beside(tmp_path / "claims.csv") == MADE
-    assert MadeOf.beside(tmp_path / "table1.csv") is None
+    assert Manifest.read(path) == Manifest.beside(tmp_path / "claims.csv") == MADE
+    assert Manifest.beside(tmp_path / "table1.csv") is None
     path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
-    assert MadeOf.read(path).settings == {}  # as written by an earlier version
+    assert Manifest.read(path).settings == {}  # as written by an earlier version
 
 
 def test_data_is_the_same_if_known_digests_are_equal():
@@ -42,12 +42,12 @@ def test_data_is_the_same_if_known_digests_are_equal():
     assert not same_data(MADE, {"yeast": "34cd"})
     assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
     assert not same_data(None, DIGESTS)
-    assert not same_data(MadeOf("claims", "plt2016", ()), {})
+    assert not same_data(Manifest("claims", "plt2016", ()), {})
 
 
 @pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])
 def test_invalid_manifest_is_refused_with_its_key(tmp_path, change):
-    path = tmp_path / "x.made-of.json"
+    path = tmp_path / "x.manifest.json"
     path.write_text(json.dumps(stamped(CONTENT | change)))
-    with raises_with(XmlcError, "x.made-of.json", next(iter(change))):
-        MadeOf.read(path)
+    with raises_with(XmlcError, "x.manifest.json", next(iter(change))):
+        Manifest.read(path)

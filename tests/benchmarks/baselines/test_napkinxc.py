@@ -1,4 +1,4 @@
-"""The peer behind our interface: the extra `peers` must be installed, as it is in CI."""
+"""The baseline behind our interface: the extra `baselines` must be installed, as it is in CI."""
 
 import sys
 
@@ -6,11 +6,11 @@ import pytest
 from facts import raises_with
 from scipy import sparse
 
-from benchmarks.peers.napkinxc_trees import NapkinXCPLT
+from benchmarks.baselines.napkinxc_trees import NapkinXCPLT
 from xmlc.core.errors import XmlcError
 
 
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 def test_labels_are_ranked_as_the_program_ranks_them(multilabel):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model = NapkinXCPLT(n_jobs=1).fit(X, Y)
@@ -19,5 +19,5 @@ def test_labels_are_ranked_as_the_program_ranks_them(multilabel):
 
 def test_without_the_program_the_error_says_how_to_get_it(multilabel, monkeypatch):
     monkeypatch.setitem(sys.modules, "napkinxc.models", None)
-    with raises_with(XmlcError, "napkinxc", "pip install '.[peers]'"):
+    with raises_with(XmlcError, "napkinxc", "pip install '.[baselines]'"):
         NapkinXCPLT().fit(*multilabel(50, 20, 6))

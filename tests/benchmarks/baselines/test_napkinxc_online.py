@@ -1,14 +1,14 @@
-"""napkinXC's online trees behind our interface: the extra `peers` must be installed, as it is in CI."""
+"""napkinXC's online trees behind our interface: the extra `baselines` must be installed, as it is in CI."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from benchmarks.peers import napkinxc_trees as peer
-from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT
+from benchmarks.baselines import napkinxc_trees as baseline
+from benchmarks.baselines.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT
 from xmlc.core.errors import XmlcError
 
-pytestmark = pytest.mark.needs("peers")
+pytestmark = pytest.mark.needs("baselines")
 SMALL = {"max_leaf": 4, "n_jobs": 1}
 
 
@@ -43,7 +43,7 @@ def test_labels_without_instances_are_never_answered(multilabel):
 
 def test_leading_instances_without_labels_teach_nothing(multilabel, monkeypatch):
     X, Y = multilabel(200, 20, 8, density=0.5)
-    monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
+    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
     dense[:5], dense[5, 0] = False, True
     late = NapkinXCOPLT(**SMALL).fit(X, sparse.csr_array(dense))
@@ -53,7 +53,7 @@ def test_leading_instances_without_labels_teach_nothing(multilabel, monkeypatch)
 
 def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(multilabel, monkeypatch):
     X, Y = multilabel(300, 20, 20, density=0.5)
-    monkeypatch.setattr(peer, "random_permutation", lambda n, seed, stream: np.arange(n))
+    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
     dense[:30, 12:] = False  # they appear later
     dense[np.arange(30), np.arange(30) % 12] = True

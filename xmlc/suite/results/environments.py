@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from xmlc.core.passport import Passport
+from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
 NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other entries of the metadata are versions.
 
 
-class RecordPassport(NamedTuple):
+class RecordEnvironment(NamedTuple):
     """Describe the origin of a record. ``seconds`` and ``peak_mb`` are for the whole process that wrote it."""
 
-    portion: str
+    split: str
     threads: int | None
     seconds: float | None
     peak_mb: float | None
@@ -26,13 +26,13 @@ class RecordPassport(NamedTuple):
     digest: str
 
 
-def passport_columns(record: RecordFile) -> RecordPassport:
+def environment_columns(record: RecordFile) -> RecordEnvironment:
     """Return the origin of a record."""
-    about, spent = passport_of(record), getattr(record, "step", None)
+    about, spent = environment_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
-    return RecordPassport(
-        portion=getattr(record, "portion", "") or (spent and spent["portion"]) or "",
+    return RecordEnvironment(
+        split=getattr(record, "split", "") or (spent and spent["split"]) or "",
         threads=about.get("threads", spent["threads"] if spent else None),
         seconds=spent["seconds"] if spent else None,
         peak_mb=spent["peak_bytes"] * 1e-6 if spent else None,
@@ -44,7 +44,7 @@ def passport_columns(record: RecordFile) -> RecordPassport:
     )
 
 
-def passport_of(record: RecordFile) -> Passport:
+def environment_of(record: RecordFile) -> Environment:
     """Return the environment metadata of a record, or an empty one."""
-    found: Passport | None = getattr(record, "passport", None)
+    found: Environment | None = getattr(record, "environment", None)
     return found or {}

@@ -2,14 +2,14 @@
 
 import json
 
-from benchmarks.foretold import Job, jobs_of, ratios, told
+from benchmarks.cost_estimates import Job, jobs_of, lines_of, ratios
 from xmlc.suite.config.job_costs import cost_of
 from xmlc.suite.config.project import Project
 
 
 def record(folder, name, step):
     folder.mkdir(parents=True, exist_ok=True)
-    given = {"dataset": "bibtex", "model": "plt", "portion": "80", "written_bytes": None, "cpu_seconds": 2.0}
+    given = {"dataset": "bibtex", "model": "plt", "split": "80", "written_bytes": None, "cpu_seconds": 2.0}
     (folder / f"{name}.json").write_text(json.dumps({"step": given | {"peak_bytes": 3e8} | step}))
 
 
@@ -24,7 +24,7 @@ def test_the_records_of_methods_are_one_job(tmp_path):
     train, thresholds = sorted(jobs_of(project, tmp_path), key=lambda job: job.step, reverse=True)
     assert (thresholds.seconds, thresholds.peak, thresholds.disk) == (6.0, 4e8, 0)
     assert (train.seconds, train.peak, train.disk) == (2.0, 3e8, 500)
-    estimated = cost_of(project, "thresholds", {"dataset": "bibtex", "model": "plt", "portion": "80"})
+    estimated = cost_of(project, "thresholds", {"dataset": "bibtex", "model": "plt", "split": "80"})
     assert (thresholds.seconds_estimated, thresholds.peak_estimated) == estimated[:2]
 
 
@@ -35,6 +35,6 @@ def test_ratios_leave_out_small_jobs_and_those_that_measured_nothing():
 
 def test_a_line_for_each_step_and_one_for_all():
     job = Job("train", "bibtex", "plt", 7200.0, 2e9, 4e9, 3600.0, 3e9, 2e9)
-    train, total = told([job])[-2:]
+    train, total = lines_of([job])[-2:]
     assert train.split() == ["train", "1", "2.00", "1.00", "2.0", "3.0", *["0.50"] * 3, *["1.50"] * 3, *["0.50"] * 3]
     assert total.split()[1:] == train.split()[1:]

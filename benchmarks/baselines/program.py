@@ -32,7 +32,7 @@ def imported(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise needs_extra(f"{name} is not installed", "peers") from error
+        raise needs_extra(f"{name} is not installed", "baselines") from error
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):

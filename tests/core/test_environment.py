@@ -7,14 +7,14 @@ import weakref
 
 import numpy as np
 
-from xmlc.core import passport
-from xmlc.core.passport import cpu_seconds, in_turns, peak_bytes, step_costs
+from xmlc.core import environment
+from xmlc.core.environment import cpu_seconds, in_turns, peak_bytes, step_costs
 
 
 def test_seconds_are_those_since_the_process_began():
     """A program that runs before it imports anything of ours: those seconds count."""
     code = "import time; begun = time.monotonic(); import numpy, scipy.sparse\n"
-    code += "from xmlc.core.passport import process_seconds\n"
+    code += "from xmlc.core.environment import process_seconds\n"
     code += "least = time.monotonic() - begun; print(least, process_seconds())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     least, found = map(float, done.stdout.split())
@@ -23,17 +23,17 @@ def test_seconds_are_those_since_the_process_began():
 
 def test_seconds_are_read_from_what_the_system_knows_of_the_process(monkeypatch):
     stat = "7 (a (b) c) S " + " ".join(str(field) for field in range(4, 22)) + f" {250 * os.sysconf('SC_CLK_TCK')} 23"
-    monkeypatch.setattr(passport.Path, "read_text", lambda path, encoding: stat)
-    monkeypatch.setattr(passport.time, "clock_gettime", lambda clock: 262.5)
-    assert passport.process_seconds() == 12.5
+    monkeypatch.setattr(environment.Path, "read_text", lambda path, encoding: stat)
+    monkeypatch.setattr(environment.time, "clock_gettime", lambda clock: 262.5)
+    assert environment.process_seconds() == 12.5
 
 
 def test_processor_time_counts_work_and_ended_children_but_no_waiting(monkeypatch):
     before = os.times().children_user
     subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
     assert os.times().children_user > before
-    monkeypatch.setattr(passport.time, "process_time", lambda: 2.0)
-    monkeypatch.setattr(passport.os, "times", lambda: os.times_result((0.5, 1.5, 4.0, 8.0, 100.0)))
+    monkeypatch.setattr(environment.time, "process_time", lambda: 2.0)
+    monkeypatch.setattr(environment.os, "times", lambda: os.times_result((0.5, 1.5, 4.0, 8.0, 100.0)))
     assert cpu_seconds() == 14
 
 
@@ -42,7 +42,7 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
     (tmp_path / "deep" / "a.npy").write_bytes(b"123")
     (tmp_path / "b.json").write_bytes(b"12")
     costs = step_costs("train", 2, "yeast", "plt", "80", written=tmp_path)
-    assert (costs["name"], costs["dataset"], costs["model"], costs["portion"]) == ("train", "yeast", "plt", "80")
+    assert (costs["name"], costs["dataset"], costs["model"], costs["split"]) == ("train", "yeast", "plt", "80")
     assert (costs["method"], costs["written_bytes"], costs["threads"]) == (None, 5, 2)
     assert 1e6 < costs["peak_bytes"] <= peak_bytes()
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
@@ -68,7 +68,7 @@ def test_what_a_task_returned_is_let_go_before_it_runs_again():
 
 def test_tasks_take_turns_and_short_ones_are_repeated(monkeypatch):
     calls = []
-    monkeypatch.setattr(passport, "timed", lambda task: (task(), 0.25))
+    monkeypatch.setattr(environment, "timed", lambda task: (task(), 0.25))
     seconds, results = in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2)
     assert calls == ["a", "b", "a", "b"]
     assert seconds == {"a": [0.25, 0.25], "b": [0.25, 0.25]}

@@ -1,4 +1,4 @@
-"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra ``peers``)."""
+"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra ``baselines``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from benchmarks.peers.program import Answers, ProgramModel, flattened, imported
+from benchmarks.baselines.program import Answers, ProgramModel, flattened, imported
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import Stream, random_permutation

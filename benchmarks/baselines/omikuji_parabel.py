@@ -1,4 +1,4 @@
-"""Wrap omikuji's Parabel as an estimator (PyPI ``omikuji``, extra ``peers``)."""
+"""Wrap omikuji's Parabel as an estimator (PyPI ``omikuji``, extra ``baselines``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from benchmarks.peers.program import Answers, ProgramModel, flattened, imported, silenced_output
+from benchmarks.baselines.program import Answers, ProgramModel, flattened, imported, silenced_output
 from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.data.writer import save_repository

@@ -10,12 +10,12 @@ from xmlc.core.files import write_record
 from xmlc.suite.results.records.base import read_checked
 from xmlc.suite.results.settings import Settings
 
-SUFFIX = ".made-of.json"
+SUFFIX = ".manifest.json"
 STORAGE_COPIES = ".snakemake/storage"
 
 
 @dataclass(frozen=True)
-class MadeOf:
+class Manifest:
     """Hold the arguments of `xmlc.suite.papers.building.build_table` that gave one table.
 
     Attributes
@@ -46,14 +46,14 @@ class MadeOf:
     settings: Settings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
-        """Write PREFIX.made-of.json atomically, and return its path."""
+        """Write PREFIX.manifest.json atomically, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
         records = list(map(in_project, self.records))
         write_record(path, {"schema": 1, **asdict(self), "records": records})
         return path
 
     @classmethod
-    def read(cls, path: Path) -> MadeOf:
+    def read(cls, path: Path) -> Manifest:
         """Read one manifest.
 
         Raises
@@ -63,7 +63,7 @@ class MadeOf:
         """
         return read_checked(path, cls, "a manifest of `xmlc table` of this version")
 
-    def under(self, root: Path) -> MadeOf:
+    def under(self, root: Path) -> Manifest:
         """Return the manifest with its records in the folder ``root``, such as an unpacked archive."""
         return replace(self, records=tuple(root / record for record in self.records))
 
@@ -76,24 +76,24 @@ class MadeOf:
             return False
 
     @classmethod
-    def beside(cls, table: Path) -> MadeOf | None:
+    def beside(cls, table: Path) -> Manifest | None:
         """Read the manifest next to a CSV table, if there is one. For a reference table, it names no records."""
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
-def same_data(one: MadeOf | None, other: Mapping[str, str]) -> bool:
+def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
     """Return whether a table is known to use the data with these digests."""
     return one is not None and bool(other) and one.digests == other
 
 
-def finished_tables(folder: Path, papers: Iterable[str]) -> list[MadeOf]:
+def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
     """Read the manifests of the tables in ``folder/<paper>/``, by paper in the given order.
 
     Other papers come last, and a paper without tables is left out. Within a paper, claims come first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
-    found = [MadeOf.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
+    found = [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
     return sorted(
         found,
         key=lambda made: (order.get(made.paper, len(order)), made.paper, made.table != "claims", by_number(made.table)),

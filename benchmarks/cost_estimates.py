@@ -42,13 +42,13 @@ class Job:
     disk_estimated: float
 
 
-@group.command("foretold", help=HELP)
+@group.command("cost-estimates", help=HELP)
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file to write, with a row for each job.")
 def bench_estimated(out: Path | None) -> None:
     """Print measured and estimated costs of the jobs of a run."""
     project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)
     jobs = jobs_of(project, Path("results"))
-    click.echo("\n".join(told(jobs)))
+    click.echo("\n".join(lines_of(jobs)))
     if out:
         with atomic_file(out) as path, path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, Job.__annotations__, lineterminator="\n")
@@ -78,7 +78,7 @@ def jobs_of(project: Project, results: Path) -> list[Job]:
     ]
 
 
-def told(jobs: Sequence[Job]) -> list[str]:
+def lines_of(jobs: Sequence[Job]) -> list[str]:
     """Return the lines of a table: measured and estimated costs of each step and of all steps."""
     lines = [f"{'step':12} {'jobs':>5} {'hours':>12} {'largest, GB':>12}  estimated / measured (least, median, most)"]
     lines.append(f"{'':43}  {'seconds':18}{'memory':18}{'disk':18}")

@@ -1,6 +1,6 @@
 """What all wrapped programs share: their answers as estimates and rankings, their files, their silence.
 
-The extra `peers` must be installed for the programs themselves, as it is in CI.
+The extra `baselines` must be installed for the programs themselves, as it is in CI.
 """
 
 import os
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from facts import raises_with
 
-from benchmarks.peers.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
-from benchmarks.peers.omikuji_parabel import OmikujiParabel
-from benchmarks.peers.program import ProgramModel, silenced_output
+from benchmarks.baselines.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
+from benchmarks.baselines.omikuji_parabel import OmikujiParabel
+from benchmarks.baselines.program import ProgramModel, silenced_output
 from xmlc.core.checksums import NAME, listed_in
 
 ONLINE = {"max_leaf": 4, "epochs": 3}
@@ -28,7 +28,7 @@ MODELS = {
 }
 
 
-@pytest.mark.needs("peers")
+@pytest.mark.needs("baselines")
 @pytest.mark.parametrize("name", MODELS)
 def test_it_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel, name):
     X, Y = multilabel(300, 20, 12, density=0.5)

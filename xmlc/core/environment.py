@@ -23,10 +23,10 @@ _charged = [0.0, 0.0]  # Wall seconds and CPU seconds of this process that earli
 WARM_UP_ROWS = 8  # A step first runs on this many rows, so that measured times include no compilation.
 
 
-class Passport(TypedDict, total=False):
+class Environment(TypedDict, total=False):
     """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    `passport` returns all keys. Records of other versions may lack some.
+    `environment` returns all keys. Records of other versions may lack some.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class StepCosts(TypedDict):
     name : str
         The subcommand.
     dataset : str
-    model, portion, method : str or None
+    model, split, method : str or None
         None if the step has no model, training split or method.
     seconds : float
         Wall seconds of the process.
@@ -77,7 +77,7 @@ class StepCosts(TypedDict):
     name: str
     dataset: str
     model: str | None
-    portion: str | None
+    split: str | None
     method: str | None
     seconds: float
     peak_bytes: int | float
@@ -87,9 +87,9 @@ class StepCosts(TypedDict):
     cpu_seconds: NotRequired[float]
 
 
-def passport(threads: int) -> Passport:
+def environment(threads: int) -> Environment:
     """Return the program, versions and machine. ``threads`` is the number of threads of the measured step."""
-    used: Passport = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
+    used: Environment = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
     return {
         "xmlc": __version__,
         "python": platform.python_version(),
@@ -163,7 +163,7 @@ def step_costs(
     threads: int,
     dataset: str,
     model: str | None = None,
-    portion: str | None = None,
+    split: str | None = None,
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
@@ -179,7 +179,7 @@ def step_costs(
     threads : int
         Number of threads of the step.
     dataset : str
-    model, portion, method : str or None
+    model, split, method : str or None
         None if the step has no model, training split or method.
     written : Path or None
         Folder that the step wrote.
@@ -197,7 +197,7 @@ def step_costs(
         "name": name,
         "dataset": dataset,
         "model": model,
-        "portion": portion,
+        "split": split,
         "method": method,
         "seconds": seconds,
         "peak_bytes": peak_bytes(),
@@ -209,9 +209,9 @@ def step_costs(
     return costs
 
 
-def with_passport(costs: StepCosts) -> dict[str, Any]:
+def with_environment(costs: StepCosts) -> dict[str, Any]:
     """Return the end of a record: environment metadata of the measuring process, and costs of the step."""
-    return {"passport": passport(costs["threads"]), "step": costs}
+    return {"environment": environment(costs["threads"]), "step": costs}
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -1,14 +1,14 @@
-"""omikuji behind our interface: the extra `peers` must be installed, as it is in CI."""
+"""omikuji behind our interface: the extra `baselines` must be installed, as it is in CI."""
 
 import numpy as np
 import pytest
 from facts import raises_with
 from scipy import sparse
 
-from benchmarks.peers.omikuji_parabel import OmikujiParabel
+from benchmarks.baselines.omikuji_parabel import OmikujiParabel
 from xmlc.core.errors import XmlcError
 
-pytestmark = pytest.mark.needs("peers")
+pytestmark = pytest.mark.needs("baselines")
 DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam
 
 
