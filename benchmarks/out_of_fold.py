@@ -14,7 +14,7 @@ from scipy import sparse
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report
 from xmlc.metrics.classification import classification_metrics, measure_scores
-from xmlc.models.domains.plt import Solver
+from xmlc.models.domains.plt import SolverName
 from xmlc.models.plt import PLT
 from xmlc.suite.options import data_option
 from xmlc.suite.results.intervals import estimate_of
@@ -52,7 +52,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
         help="Solver of the PLT, which has default settings otherwise.",
     ),
 )
-def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: Solver) -> Report:
+def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
     """Measure macro-F of three methods on the test set, with three conventions for 0/0."""
     dataset = Data.read(data)
     scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)

@@ -13,7 +13,7 @@ from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import stack_estimates, top_k_of
 from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
-from xmlc.models._stacked import features_of, fit_logistic, merge_lists
+from xmlc.models._stacked import features_of, fit_stacked, merge_lists
 from xmlc.models.stacking import log_shares
 from xmlc.suite.options import data_option
 
@@ -61,7 +61,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
             inputs = features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size))) * kept
             true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
             start = np.eye(1, kept.size)[0]
-            found = fit_logistic(inputs, true, np.ones(true.size), start) if n_held_out else start
+            found = fit_stacked(inputs, true, np.ones(true.size), start) if n_held_out else start
             of_test = {member: finals[member, str(selected[member])] for member in members}
             counts, candidates, values = merge_lists(*joined(of_test, members), 0, dataset.X_test.shape[0])
             inputs = features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0]))) * kept
@@ -102,7 +102,7 @@ def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarr
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:
-    """Return 1 for each feature of `xmlc.models._stacked.write_features` that a variant uses, 0 for the others."""
+    """Return 1 for each feature of `xmlc.models._stacked.write_stacked_features` that a variant uses, 0 for the others."""
     logs = n_members + 1
     pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
     kept = np.ones(2 + logs + len(pairs))

@@ -33,7 +33,7 @@ N_TRAIN, N_FEATURES, N_LABELS = 60, 40, 24
 MIN_PROBABILITY = 0.01
 
 
-class Part(NamedTuple):
+class CompiledPart(NamedTuple):
     """Describe kernels that one call of a function compiles. The arguments are JSON types."""
 
     title: str
@@ -41,15 +41,15 @@ class Part(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> Part:
+def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> CompiledPart:
     """Return the part that compiles an estimator."""
-    return Part(title, compile_model, {"estimator": estimator, "hyperparameters": hyperparameters})
+    return CompiledPart(title, compile_model, {"estimator": estimator, "hyperparameters": hyperparameters})
 
 
-def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[Part]:
+def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[CompiledPart]:
     """Return the parts that compile threshold and inference methods."""
-    parts = [Part("inference", compile_inference, {"methods": inference})] if inference else []
-    return [*parts, Part("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
+    parts = [CompiledPart("inference", compile_inference, {"methods": inference})] if inference else []
+    return [*parts, CompiledPart("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
 
 
 def compile_kernels(
@@ -108,7 +108,7 @@ def compile_kernels(
         os.environ["NUMBA_CACHE_DIR"] = before  # An empty value has the same effect as an unset variable.
 
 
-def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, float]]:
+def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[CompiledPart, float]]:
     """Compile parts in ``cores`` processes. Yield each part with its wall seconds when it is done."""
     if not parts:
         return
@@ -123,7 +123,7 @@ def compile_parts(parts: Sequence[Part], cores: int) -> Iterator[tuple[Part, flo
                 process.terminate()
 
 
-def compile_part(part: Part) -> float:
+def compile_part(part: CompiledPart) -> float:
     """Compile one part in this process, mark it as compiled, and return the wall seconds that it took."""
     with redirect_stderr(StringIO()):  # Progress bars over a few instances are useless.
         _, seconds = timed(lambda: part.function(**part.arguments))
@@ -133,12 +133,12 @@ def compile_part(part: Part) -> float:
     return seconds
 
 
-def missing(parts: Sequence[Part]) -> list[Part]:
+def missing(parts: Sequence[CompiledPart]) -> list[CompiledPart]:
     """Return the parts that this version of the package has not compiled yet on this kind of machine."""
     return [part for part in parts if not _mark(part).exists()]
 
 
-def _mark(part: Part) -> Path:
+def _mark(part: CompiledPart) -> Path:
     """Return the path of the file that marks a part as compiled. It lies next to the kernels."""
     from xmlc.core.kernel_cache import kernel_folder
 

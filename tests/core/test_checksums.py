@@ -13,12 +13,12 @@ from xmlc.core.checksums import (
     NAME,
     Damaged,
     check_content,
-    check_file,
     checksum_of,
     content_checksum,
     contents,
     listed_in,
     stamped,
+    verify_file,
 )
 from xmlc.core.files import atomic_folder, folder_bytes, write_record
 
@@ -42,7 +42,7 @@ def test_a_folder_lists_its_files_those_of_its_own_folders_too(folder):
     assert list(listed) == ["split.npy", "train/X.npy"]
     assert listed["split.npy"]["bytes"] == (folder / "split.npy").stat().st_size
     for file in ("split.npy", "train/X.npy"):
-        check_file(folder / file)
+        verify_file(folder / file)
     assert folder_bytes(folder) == sum(entry["bytes"] for entry in listed.values())
 
 
@@ -55,7 +55,7 @@ def test_every_bit_of_a_file_counts(folder):
         file.write_bytes(content)
         checksums._checksum.cache_clear()  # the clock of a file system may be coarser than this loop
         with raises_with(Damaged, "train/X.npy"):
-            check_file(file)
+            verify_file(file)
 
 
 def test_what_is_missing_cut_or_was_never_written_is_named(folder):
@@ -64,7 +64,7 @@ def test_what_is_missing_cut_or_was_never_written_is_named(folder):
     (folder / "train/X.npy").unlink()
     for name in ("train/Y.npy", "split.npy", "train/X.npy"):
         with raises_with(Damaged, name):
-            check_file(folder / name)
+            verify_file(folder / name)
 
 
 def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
@@ -77,18 +77,18 @@ def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
             file.write_text(text, errors="surrogateescape")
         checksums._listed.cache_clear()
         with raises_with(Damaged, NAME):
-            check_file(folder / "split.npy")
+            verify_file(folder / "split.npy")
 
 
 def test_a_file_is_read_once_until_it_changes(folder, monkeypatch):
     read = []
     monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
     for _ in range(3):
-        check_file(folder / "split.npy")
+        verify_file(folder / "split.npy")
     assert len(read) == 1
     with atomic_folder(folder) as made:
         np.save(made / "split.npy", np.arange(9))
-    check_file(folder / "split.npy")
+    verify_file(folder / "split.npy")
     assert len(read) == 3, "once more when it is written, and once when it is opened"
 
 

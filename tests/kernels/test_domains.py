@@ -9,7 +9,7 @@ from facts import absent, raises_with
 from repository import ROOT
 from small_models import OURS
 
-from xmlc.kernels.domains import Ascending, Flag, Number, OneOf, whole
+from xmlc.kernels.domains import Ascending, Flag, NumberRange, OneOf, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value
 from xmlc.models import PLT
 from xmlc.models.registry import domains_of, estimator_class
@@ -20,11 +20,15 @@ from xmlc.models.registry import domains_of, estimator_class
     [
         (whole(1, 5), (1, 5, np.int32(3)), (0, 6, 2.0, True, None, "3", 10**30, np.nan)),
         (whole(1, 5, none=True), (None, 1), (0, False)),
-        (Number(0, 1e9, above=True), (1e-300, 1, 1e9, np.float32(0.5)), (0, -0.0, 1.1e9, np.inf, np.nan, "1", True)),
-        (Number(0, 1), (0, 1.0), (-1e-9, 1.0000001, None, [0.5], 1j)),
+        (
+            NumberRange(0, 1e9, above=True),
+            (1e-300, 1, 1e9, np.float32(0.5)),
+            (0, -0.0, 1.1e9, np.inf, np.nan, "1", True),
+        ),
+        (NumberRange(0, 1), (0, 1.0), (-1e-9, 1.0000001, None, [0.5], 1j)),
         (OneOf(("a", "b")), ("a",), ("c", None, 0, ["a"])),
         (Flag(), (True, False, np.bool_(True)), (0, 1, None, "True")),
-        (Ascending(Number(0, 9)), ((0, 1.0), [2]), ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",))),
+        (Ascending(NumberRange(0, 9)), ((0, 1.0), [2]), ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",))),
     ],
 )
 def test_domain_contains_only_valid_values(domain, inside, outside):
@@ -34,7 +38,7 @@ def test_domain_contains_only_valid_values(domain, inside, outside):
 
 def test_domain_and_error_describe_expected_values():
     assert absent(str(whole(1, 5, none=True)), "1", "5", "None") == []
-    assert absent(str(Number(0, 1e9, above=True)), "0", "1e+09") == []
+    assert absent(str(NumberRange(0, 1e9, above=True)), "0", "1e+09") == []
     with raises_with(InvalidParameterError, "PLT", "solver='gd'", "'sgd', 'adagrad', 'batch'"):
         check_value(PLT, "solver", "gd")
     with raises_with(InvalidParameterError, "C_grid=[1.0, 0.5]") as error:
@@ -52,7 +56,7 @@ def test_every_hyperparameter_has_a_domain_with_its_default(name):
         declared = inspect.signature(cls).parameters[hyperparameter].annotation
         assert (None in domain) == ("None" in declared), hyperparameter
         assert isinstance(domain, Flag) == (declared == "bool"), hyperparameter
-        if isinstance(domain, Number):
+        if isinstance(domain, NumberRange):
             assert domain.whole == ("int" in declared), hyperparameter
         if isinstance(domain, OneOf):  # the documentation contains each choice
             assert all(repr(choice) in all_documentation(cls) for choice in domain.choices), hyperparameter
@@ -67,7 +71,7 @@ def test_fit_refuses_values_outside_the_domain(name):
     cls, X, Y = estimator_class(name), np.eye(3), np.eye(3, dtype=bool)
     for hyperparameter, domain in cls.domains.items():
         wrong = ["no such value", [0]]
-        if isinstance(domain, Number):
+        if isinstance(domain, NumberRange):
             wrong += [np.nextafter(domain.high, np.inf), np.nan, np.inf, domain.high + 1, domain.low - 1, 10**18 * 10]
             wrong += [domain.low] if domain.above else []
         for value in wrong:

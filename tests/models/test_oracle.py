@@ -13,7 +13,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, write_json
 from xmlc.data.matrices import save_csr
 from xmlc.data.writer import save_repository
-from xmlc.models.oracle import Estimates, Oracle
+from xmlc.models.oracle import Oracle, SavedEstimates
 from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.steps.prepare import prepare
 from xmlc.suite.steps.prepared import Prepared
@@ -104,7 +104,7 @@ def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypa
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores/tiny.npz").symlink_to(tiny.parent / "test-0.npz")
     for seed in (0, 7):
-        model = Estimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
+        model = SavedEstimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
         model.look_up(Prepared(tiny, seed), "test")
         found = model.predict_proba(Prepared(tiny).part("test")[0])
         assert (found != Prepared(tiny).posteriors("test")).nnz == 0
@@ -115,7 +115,7 @@ def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypa
 def test_estimates_in_double_precision_are_rounded_to_float32(tiny, tmp_path):
     given = sparse.csr_array(np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2))
     sparse.save_npz(tmp_path / "test.npz", given)
-    model = Estimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
+    model = SavedEstimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
     model.look_up(Prepared(tiny), "test")
     found = model.predict_proba(Prepared(tiny).part("test")[0], np.float32(0.06))
     assert found.nnz == np.count_nonzero(given.data.astype(np.float32) > np.float32(0.06))
@@ -130,4 +130,4 @@ def test_estimates_of_another_part_or_seed_are_refused(tiny, tmp_path):
         ({"validation": str(tmp_path / "none.npz")}, 0, "none.npz"),
     ):
         with raises_with(XmlcError, mentioned):
-            Estimates(**given).look_up(Prepared(tiny, seed), "val")
+            SavedEstimates(**given).look_up(Prepared(tiny, seed), "val")

@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
-from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of
+from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of
 from xmlc.models.adapted import Adapted
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
@@ -81,7 +81,7 @@ def test_regression_minimises_penalised_loss():
     rng = np.random.default_rng(2)
     features, start = rng.normal(size=(300, 4)) * [1, 5, 0.1, 2], np.array([1.0, 0, 0, 0])
     true, weights = rng.random(300) < 1 / (1 + np.exp(-features @ [1, -1, 2, 0.5])), rng.random(300) * 2
-    found = fit_logistic(features, true, weights, start)
+    found = fit_stacked(features, true, weights, start)
     expected = optimize.minimize(
         lambda w: loss_twin(features, true, weights, w, start), start, method="BFGS", options={"gtol": 1e-8}
     )
@@ -91,9 +91,9 @@ def test_regression_minimises_penalised_loss():
 
 def test_regression_is_finite_on_separable_rows_and_without_rows():
     features, start = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20), np.array([1.0, 0.0])
-    found = fit_logistic(features, np.array([False, True] * 20), np.ones(40), start)
+    found = fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)
     assert np.isfinite(found).all()
-    none = fit_logistic(features[:0], np.zeros(0, dtype=bool), np.ones(0), start)
+    none = fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start)
     assert none.tolist() == start.tolist()
 
 
@@ -109,7 +109,7 @@ def test_estimates_equal_stacking_by_hand(data):
     rows = [features_twin(s, shares[label]) for own in twin for label, s in own.items()]
     true = [bool(Y[[i], [label]][0]) for i, own in zip(out, twin) for label in own]
     start = np.eye(1, len(rows[0]))[0]
-    found = fit_logistic(np.array(rows), np.array(true), np.ones(len(true)), start)
+    found = fit_stacked(np.array(rows), np.array(true), np.ones(len(true)), start)
     np.testing.assert_allclose(model.coefficients_, found, rtol=1e-9, atol=1e-9)
     finals = [clone(own).set_params(**first._selected()).fit(X, Y) for (_, own), first in zip(given, firsts)]
     expected = np.zeros(Y.shape)

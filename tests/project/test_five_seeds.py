@@ -15,7 +15,7 @@ from xmlc.suite.papers.building import build_table
 from xmlc.suite.papers.claims_table import CLAIMS, counted
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.papers.printing import to_csv
-from xmlc.suite.report.compare import compare, compare_rows, outcome_of
+from xmlc.suite.report.compare import compare, compare_rows, count_outcomes
 from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge, Verdict
 from xmlc.suite.results.fingerprint import read_table
@@ -114,7 +114,7 @@ def test_the_page_of_results_says_what_became_of_the_printed_numbers():
     lines, total = [], Counter()
     for paper in SETTINGS["papers"]:
         comparisons = compare(ROOT / "results/published" / paper, FIVE / paper, judge)
-        outcome = outcome_of([number for one in comparisons for number in one.numbers])
+        outcome = count_outcomes([number for one in comparisons for number in one.numbers])
         total.update({word: count for word, count in outcome.items() if isinstance(count, int)})
         lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])

@@ -13,7 +13,7 @@ from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
 
 from xmlc.core.files import read_json
-from xmlc.models.oracle import Estimates
+from xmlc.models.oracle import SavedEstimates
 from xmlc.suite.steps.prepared import Prepared
 
 ESTIMATES = (ROOT / "docs/estimates.md").read_text()
@@ -66,7 +66,7 @@ def test_scores_of_a_network_are_written_as_the_estimates_of_both_parts(tmp_path
     exec(example, {"np": np, "sparse": sparse, "train": network_of(tmp_path / "data")})
     prepared, (models,) = Prepared(tmp_path / "data"), blocks(ESTIMATES, "yaml")
     (given,) = (model["hyperparameters"] for model in yaml.safe_load(models).values())
-    model = Estimates(**{name: file.replace("{dataset}", "my-set") for name, file in given.items()})
+    model = SavedEstimates(**{name: file.replace("{dataset}", "my-set") for name, file in given.items()})
     for part in ("val", "test"):
         X, Y = prepared.part(part)
         model.fit(X, Y).look_up(prepared, part)

@@ -17,7 +17,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import ExpectedF, macro_f_at_k
-from xmlc.thresholds.expected import ascend, keep_above, sum_up
+from xmlc.thresholds.expected import keep_above, sort_estimates, sum_up
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -125,7 +125,7 @@ def test_kernel_pass_equals_plain_loop():
     rng = np.random.default_rng(2)
     estimates, chosen = rng.random((30, 6)).astype(np.float32), rng.random((30, 6)) < 0.5
     rows, kept = kernel_csr(sparse.csr_array(estimates)), chosen.ravel().copy()
-    n_changed = ascend(*rows, estimates.sum(axis=0, dtype=np.float64), kept, np.empty(2, np.int32), np.empty(2))
+    n_changed = sort_estimates(*rows, estimates.sum(axis=0, dtype=np.float64), kept, np.empty(2, np.int32), np.empty(2))
     before = chosen.copy()
     for i in range(30):
         gains = []

@@ -28,7 +28,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
-from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named
+from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
 BATCH = 1000  # Texts that are read, and predicted or learned, at a time.
 AT = (1, 3, 5)
@@ -129,7 +129,7 @@ def fit_command(
     n = total = 0
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
-        for batch in batches(file, given, BATCH if stream else None):
+        for batch in text_batches(file, given, BATCH if stream else None):
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
             texts, label_lists, _ = zip(*batch, strict=True)
             if stream or total:
@@ -179,7 +179,7 @@ def predict_command(
         estimator, names = texts.estimator_, texts.classes_.tolist()
         parts = (
             (texts.features([document.text for document in batch]), [document.kept for document in batch])
-            for batch in batches(file, given, BATCH, labelled=False)
+            for batch in text_batches(file, given, BATCH, labelled=False)
         )
     else:
         estimator = load_model(folder, trusted)
@@ -188,7 +188,7 @@ def predict_command(
             expected = "texts as csv, tsv, jsonl or json. Leave out --keep."
             raise XmlcError(f"--keep {keep[0]}: found a model of features, expected a model of {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
-    found = (each for X, kept in parts for each in zip(predicted(estimator, names, X, k, threshold), kept))
+    found = (each for X, kept in parts for each in zip(predicted_labels(estimator, names, X, k, threshold), kept))
     write_predictions(to, keep, found)
 
 
@@ -204,7 +204,7 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures."""
     found = read_predictions(predictions)
     if is_texts(file, given["format"]):
-        truths = [document.labels for batch in batches(file, given, BATCH) for document in batch]
+        truths = [document.labels for batch in text_batches(file, given, BATCH) for document in batch]
     else:
         Y = features_and_labels(file, given)[1]
         truths = [[*map(str, Y.indices[start:end].tolist())] for start, end in pairwise(Y.indptr)]
@@ -266,7 +266,9 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     return features_and_labels(file, given, model.n_features_in_)[0]
 
 
-def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool = True) -> Iterator[list[Document]]:
+def text_batches(
+    file: Path, given: dict[str, Any], size: int | None, labelled: bool = True
+) -> Iterator[list[Document]]:
     """Yield the documents of a file in lists of ``size`` documents, or in one list if ``size`` is None."""
     columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"], given.get("keep", ()))
     found = documents(file, given["format"], columns, labelled)
@@ -274,7 +276,7 @@ def batches(file: Path, given: dict[str, Any], size: int | None, labelled: bool 
         yield batch
 
 
-def predicted(
+def predicted_labels(
     model: SparseProbabilityEstimator, names: list[Any], X: Any, k: int | None, threshold: float | None
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark its label set.
@@ -283,13 +285,13 @@ def predicted(
     the ranking, because a beam missed it or estimates are equal. It is then added at the end.
     """
     if k:
-        for pairs in named(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
+        for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
             yield pairs, None
         return
     sets = estimates_of_sets(model, X) if threshold is None else model.predict_proba(X, threshold)
     most = max(RANKED, int(np.diff(sets.indptr).max(initial=0)))
-    ranked = named(names, *model.predict_top_k(X, min(most, len(names))), DIGITS)
-    for ranking, chosen in zip(ranked, named(names, *top_k_of(sets, most), DIGITS), strict=True):
+    ranked = named_labels(names, *model.predict_top_k(X, min(most, len(names))), DIGITS)
+    for ranking, chosen in zip(ranked, named_labels(names, *top_k_of(sets, most), DIGITS), strict=True):
         pairs, members = ranking[: max(RANKED, len(chosen))], [name for name, _ in chosen]
         missing = {*members} - {name for name, _ in pairs}
         last = min((score for _, score in pairs), default=1.0)

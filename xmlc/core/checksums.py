@@ -46,7 +46,7 @@ class Damaged(XmlcError):
         self.file, self.fault, self.target = file, fault, target
 
 
-def check_file(path: Path) -> None:
+def verify_file(path: Path) -> None:
     """Check that a file is unchanged, by the checksums in its folder or in the parent folder.
 
     Raises

@@ -94,7 +94,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     scratch = unowned(scratch)
     n_sizes, n_empty = index_sizes(indptr, first, n_samples, scratch.column, scratch.sizes)
     n_ids = count_ones(indptr, labels, first, n_samples, n_sizes, scratch)
-    ranked = rank_labels(n_ids, n_sizes, n_samples, scratch)
+    ranked = rank_by_counts(n_ids, n_sizes, n_samples, scratch)
     P, ids = np.empty((n_sizes, n_ids)), np.empty(n_ids, dtype=np.uint32)
     for i in range(n_ids):
         ids[i] = np.uint32(ranked[i] & np.uint64(0xFFFFFFFF))
@@ -158,7 +158,7 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
 
 
 @njit(cache=True, nogil=True)
-def rank_labels(n_ids, n_sizes, n_samples, scratch):
+def rank_by_counts(n_ids, n_sizes, n_samples, scratch):
     """Return keys of the labels by descending count, then ascending id: uint64, whose lower 32 bits are the id."""
     keys = borrowed(scratch.keys, 0, n_ids)
     for i in range(n_ids):

@@ -16,7 +16,7 @@ from xmlc.core.errors import InvalidParameterError, shown
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberRange:
     """Define an interval of numbers that includes its ends.
 
     Attributes
@@ -86,7 +86,7 @@ class Flag:
 class Ascending:
     """Define sequences of ascending numbers in a domain."""
 
-    each: Number
+    each: NumberRange
 
     def __contains__(self, value: Any) -> bool:
         try:
@@ -118,12 +118,12 @@ class Named:
 
 
 #: A set of values. ``str`` describes the values in messages, after the word "expected".
-Domain = Number | OneOf | Flag | Ascending | Named
+Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
-def whole(low: int, high: int, none: bool = False) -> Number:
+def whole(low: int, high: int, none: bool = False) -> NumberRange:
     """Return the whole numbers from ``low`` to ``high``."""
-    return Number(low, high, whole=True, none=none)
+    return NumberRange(low, high, whole=True, none=none)
 
 
 def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
@@ -148,9 +148,9 @@ def did_you_mean(value: object, domain: Domain) -> str:
 
 
 LARGE, MANY, PASSES, TREES = 1e9, 2**31 - 1, 1_000_000, 100_000
-POSITIVE, NOT_NEGATIVE, SHARE = Number(0, LARGE, above=True), Number(0, LARGE), Number(0, 1)
-SOME = Number(0, 1, above=True, none=True)
-EXCEPT_NONE, POSITIVE_OR_NONE = Number(0, LARGE, none=True), Number(0, LARGE, above=True, none=True)
+POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0, LARGE), NumberRange(0, 1)
+SOME = NumberRange(0, 1, above=True, none=True)
+EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
 LABELS_PER_INSTANCE = "labels-per-instance"  # In a search, it means the average of the training set.
 

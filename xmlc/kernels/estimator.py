@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from xmlc.core.errors import InvalidParameterError as InvalidParameterError
 from xmlc.core.errors import RENAMED, XmlcError, nearest
+from xmlc.core.errors import InvalidParameterError as InvalidParameterError
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
@@ -43,10 +43,10 @@ def check_hyperparameters(estimator: Estimator) -> None:
 def check_value(cls: type[Estimator], name: str, value: object) -> None:
     """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
     if name in cls.domains and value not in cls.domains[name]:
-        shown = list(value) if isinstance(value, tuple) else value
+        shown_value = list(value) if isinstance(value, tuple) else value
         hint = did_you_mean(value, cls.domains[name])
         end = f". {hint}" if hint else ""
-        raise InvalidParameterError(f"{cls.__name__}: found {name}={shown!r}, expected {cls.domains[name]}{end}")
+        raise InvalidParameterError(f"{cls.__name__}: found {name}={shown_value!r}, expected {cls.domains[name]}{end}")
 
 
 @cache  # Reading a signature takes longer than some predictions.
@@ -144,7 +144,7 @@ class Estimator:
 
     def _begin_learning(self) -> None:
         """Store the hyperparameters with which learning begins."""
-        self._learning_with = {name: (as_kept(value), shown(value)) for name, value in self._lasting().items()}
+        self._learning_with = {name: (as_kept(value), shown_value(value)) for name, value in self._lasting().items()}
 
     def _go_on_learning(self) -> None:
         """Refuse hyperparameters that have changed since learning began.
@@ -158,7 +158,7 @@ class Estimator:
         for name, value in self._lasting().items():
             if name in began and not is_same(began[name][0], as_kept(value)):
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: found {name}={shown(value)}, expected {name}={began[name][1]} as in the "
+                    f"{type(self).__name__}: found {name}={shown_value(value)}, expected {name}={began[name][1]} as in the "
                     "first partial_fit. Restore this value, or call fit to start over."
                 )
 
@@ -242,7 +242,7 @@ def is_same(first: Any, second: Any) -> bool:
     return first is second or np.array_equal(first, second)
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """Return the text of a value for messages, cut off after ``MOST_SHOWN`` characters."""
     text = repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."

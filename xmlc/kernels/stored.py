@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from xmlc.core.checksums import check_file
+from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
 from xmlc.core.growing import give_back
 from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
@@ -48,7 +48,7 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
     Malformed
         If it is no complete ``.npy`` file, or the type or shape is wrong.
     """
-    check_file(path)
+    verify_file(path)
     mode: Literal["c"] | None = "c" if mmap else None
     try:
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
@@ -70,7 +70,7 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     Malformed
         If it is no JSON, or an entry is missing or has another type.
     """
-    check_file(path)
+    verify_file(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

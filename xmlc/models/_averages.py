@@ -176,7 +176,7 @@ def count_parts(histograms, reached, i):
 
 
 @njit(cache=True, nogil=True)
-def keep_above(found, sums, n_parts, thresholds):
+def keep_averages_above(found, sums, n_parts, thresholds):
     """Move the labels whose means exceed their thresholds to the front, clear other sums, and return the number.
 
     Parameters
@@ -241,7 +241,7 @@ def average_above(histograms, reached, first, last, thresholds):
         listed = found[: add_leaves(histograms, reached, i, sums, found)]
         n_parts = count_parts(histograms, reached, i)
         if selective:
-            listed = listed[: keep_above(listed, sums, n_parts, thresholds)]
+            listed = listed[: keep_averages_above(listed, sums, n_parts, thresholds)]
         # Sorting takes about log2(n) steps for each label. If many labels are found, a scan of all labels is cheaper.
         if 16 * listed.size < thresholds.size:
             sort(listed)

@@ -70,7 +70,7 @@ def n_features_of(n_members):
 
 
 @njit(cache=True, nogil=True)
-def write_features(scores, log_share, features):
+def write_stacked_features(scores, log_share, features):
     """Write the features of a pair of instance and label.
 
     The logarithms are log(score + 0.001) for the M scores, and the logarithm of the label's share of the training set.
@@ -100,7 +100,7 @@ def write_features(scores, log_share, features):
 
 @njit(cache=True, nogil=True)
 def features_of(candidates, scores, log_shares):
-    """Return the features of all pairs, float64 (q, p), in the order of `write_features`.
+    """Return the features of all pairs, float64 (q, p), in the order of `write_stacked_features`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def features_of(candidates, scores, log_shares):
     """
     features = np.empty((candidates.size, n_features_of(scores.shape[1])))
     for pair in range(candidates.size):
-        write_features(scores[pair], log_shares[candidates[pair]], features[pair])
+        write_stacked_features(scores[pair], log_shares[candidates[pair]], features[pair])
     return features
 
 
@@ -140,7 +140,7 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
     counts, candidates, values = merge_lists(labels, scores, start, end)
     estimates, features = np.empty(candidates.size, dtype=np.float32), np.empty(coefficients.size)
     for pair in range(candidates.size):
-        write_features(values[pair], log_shares[candidates[pair]], features)
+        write_stacked_features(values[pair], log_shares[candidates[pair]], features)
         estimates[pair] = sigmoid(product(features, coefficients))
     return counts, candidates, estimates
 
@@ -155,7 +155,7 @@ def product(first, second):
 
 
 @njit(cache=True, nogil=True)
-def fit_logistic(features, true, weights, start):
+def fit_stacked(features, true, weights, start):
     """Minimise the weighted logistic loss plus half the squared distance to ``start`` by Newton with step halving.
 
     Parameters
@@ -179,7 +179,7 @@ def fit_logistic(features, true, weights, start):
     for _ in range(MOST_STEPS):
         gradient, curvature = derivatives_of(features, true, weights, found, start)
         step = gradient.copy()
-        solve(curvature, step)
+        solve_newton(curvature, step)
         slope, length, before = product(gradient, step), 1.0, loss
         while length > SHORTEST_STEP:
             shorter = found - length * step
@@ -197,12 +197,12 @@ def fit_logistic(features, true, weights, start):
 
 @njit(cache=True, nogil=True)
 def loss_of(features, true, weights, coefficients, start):
-    """Return the value that `fit_logistic` minimises.
+    """Return the value that `fit_stacked` minimises.
 
     Parameters
     ----------
     features, true, weights, start
-        As for `fit_logistic`.
+        As for `fit_stacked`.
     coefficients : float64 (p,)
         Coefficients of the regression.
     """
@@ -242,7 +242,7 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 
 @njit(cache=True, nogil=True)
-def solve(matrix, right):
+def solve_newton(matrix, right):
     """Solve a positive definite system by Cholesky decomposition, overwriting both arguments.
 
     Parameters

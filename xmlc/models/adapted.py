@@ -274,7 +274,7 @@ def check_learner(estimator: Any, name: str) -> None:
         raise XmlcError(f"{found}. {with_label_sets(estimator)}.")
     lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
     inner = estimator if estimates else lacking
-    check_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
+    check_wrapped_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
 
 
 def with_label_sets(estimator: Any) -> str:
@@ -336,7 +336,7 @@ def class_of(name: str) -> Any:
     return vars(module)[attribute]
 
 
-def check_methods(name: str, found: object) -> None:
+def check_wrapped_methods(name: str, found: object) -> None:
     """Refuse a class or an object without ``fit`` or ``predict_proba``.
 
     Raises

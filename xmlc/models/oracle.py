@@ -66,7 +66,7 @@ class Oracle(SparseProbabilityEstimator):
 
 
 @hyperparameters
-class Estimates(Oracle):
+class SavedEstimates(Oracle):
     """Return estimates of another program, read from files of `scipy.sparse.save_npz`.
 
     Parameters

@@ -193,7 +193,7 @@ class Parabel(SparseProbabilityEstimator):
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
-        search: plt.Search = "exact" if self.beam is None else "beam"
+        search: plt.SearchMethod = "exact" if self.beam is None else "beam"
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from xmlc.core.checksums import check_file
+from xmlc.core.checksums import verify_file
 from xmlc.core.errors import XmlcError, let_through
 
 
@@ -48,7 +48,7 @@ def read(path: Path, trusted: bool) -> Any:
             f"{path}: found a file of joblib, and reading it runs code from the folder. If you trust it, load it with "
             "trusted=True (--trusted on the command line)."
         )
-    check_file(path)
+    verify_file(path)
     import joblib
 
     return joblib.load(path)

@@ -10,7 +10,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmlc.core.checksums import check_file
+from xmlc.core.checksums import verify_file
 from xmlc.core.errors import MissingFileError, XmlcError, nearest
 from xmlc.core.extensions import import_file
 from xmlc.core.files import checked_path, read_json
@@ -34,7 +34,7 @@ LEARNERS = {
 }
 ESTIMATORS = LEARNERS | {
     "oracle": "xmlc.models.oracle:Oracle",
-    "estimates": "xmlc.models.oracle:Estimates",
+    "estimates": "xmlc.models.oracle:SavedEstimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
 DEFAULT = "stacking"  # estimator of `xmlc.TextClassifier` and `xmlc fit`
@@ -145,7 +145,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
     described, found = checked_path(path) / DESCRIPTION, ""
     if described.exists():
-        check_file(described)
+        verify_file(described)
         found = str(read_json(described).get("estimator"))
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names and found != "Adapted":

@@ -24,7 +24,7 @@ from xmlc.kernels.estimator import (
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
-from xmlc.models._stacked import features_of, fit_logistic, merge_lists, n_features_of, stacked_estimates
+from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of, stacked_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import stacking
 from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
@@ -70,7 +70,7 @@ class Stacking(SparseProbabilityEstimator):
     members_ : dict of str to estimator
         The fitted members by name.
     coefficients_ : ndarray of float64, shape (p,)
-        The coefficients w, in the order of `xmlc.models._stacked.write_features`.
+        The coefficients w, in the order of `xmlc.models._stacked.write_stacked_features`.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
         For each label, log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances with the
         label, and n is the total weight of all instances. The propensity ignores weights.
@@ -127,7 +127,7 @@ class Stacking(SparseProbabilityEstimator):
             features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
             rows = np.repeat(held_out, counts)
             true = np.asarray(Y[rows, candidates]).reshape(-1)
-            self.coefficients_ = fit_logistic(features, true, weights[rows].astype(np.float64), start)
+            self.coefficients_ = fit_stacked(features, true, weights[rows].astype(np.float64), start)
             members = {name: member.set_params(**selected[name]) for name, member in members.items()}
         self.members_ = {name: self._fit_member(name, member, X, Y, given) for name, member in members.items()}
         self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)

@@ -46,7 +46,7 @@ extension_option = click.option(
 )
 
 
-def in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Return the first values of repeated options, then the second ones, and so on.
 
     Raises

@@ -132,8 +132,8 @@ def _unclear(tag: str, text: str) -> str:
     value = yaml.safe_load(text)
     if tag == "float" and not math.isfinite(value):
         return f"expected a finite number, or {quoted}"
-    instead = shown(value) if tag in ("bool", "null") else "the number in plain decimal digits"
-    return f"which YAML 1.1 reads as {shown(value)}: write {instead}, or {quoted}"
+    instead = shown_scalar(value) if tag in ("bool", "null") else "the number in plain decimal digits"
+    return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}, or {quoted}"
 
 
 SHOWN = 60  # most characters of a value in a message
@@ -144,7 +144,7 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
-def shown(value: object) -> str:
+def shown_scalar(value: object) -> str:
     """Return a value as Python writes it, cut off if it is long. Truth values and null look as in YAML."""
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
@@ -210,7 +210,9 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
-        return [(place, place, f"found {shown(value)}, expected {_words(kind, value, strict)}{_hint(value, kind)}")]
+        return [
+            (place, place, f"found {shown_scalar(value)}, expected {_words(kind, value, strict)}{_hint(value, kind)}")
+        ]
     return []
 
 
@@ -223,7 +225,11 @@ def _hint(value: object, kind: Any) -> str:
         msgspec.convert(plain, kind)
     except (msgspec.ValidationError, yaml.YAMLError):
         return ""
-    return f". Write {shown(plain)} without quotes" if isinstance(value, str) else f". Write '{shown(value)}' in quotes"
+    return (
+        f". Write {shown_scalar(plain)} without quotes"
+        if isinstance(value, str)
+        else f". Write '{shown_scalar(value)}' in quotes"
+    )
 
 
 def _words(kind: Any, value: object, strict: bool = True) -> str:
@@ -286,7 +292,13 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
             if key in fields:
                 yield _misfits(part, fields[key][0], (*place, key), strict)
             else:
-                yield [(place, (*place, key), f"unknown key: found {shown(key)}, expected {nearest(str(key), fields)}")]
+                yield [
+                    (
+                        place,
+                        (*place, key),
+                        f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}",
+                    )
+                ]
     elif isinstance(value, list) and origin in (list, tuple):
         kinds = of if origin is tuple else of * len(value)
         for i, (part, one) in enumerate(zip(value, kinds, strict=False)):

@@ -225,7 +225,7 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
     k = min(k, spe.shape[1])
     best = np.empty(k, dtype=np.int32), np.empty(k)
     for _ in range(MOST_PASSES):
-        if not ascend(*rows, positives, chosen, *best):
+        if not sort_estimates(*rows, positives, chosen, *best):
             break
     kept = labels[chosen]
     shares = np.bincount(kept, weights=estimates[chosen], minlength=positives.size)
@@ -295,7 +295,7 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
 
 
 @njit(cache=True, nogil=True)
-def ascend(indptr, labels, estimates, positives, chosen, places, gains):
+def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     """Choose the best labels of each instance in turn, given all other choices. Return the number of changed instances.
 
     Let M be the sum of a label's chosen estimates and s = k + T its size. Another estimate p then gains

@@ -42,21 +42,21 @@ class GridPoint:
 
 
 CSR = sparse.csr_array
-Sweep = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridPoint]]
+SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridPoint]]
 
 
 @dataclass(frozen=True)
 class SweptMethod:
     """Hold a registered method's sweep, and the name in `TUNABLE` of the measure that chooses a grid point."""
 
-    sweep: Sweep
+    sweep: SweepFunction
     measure: str
 
 
 METHODS: dict[str, SweptMethod] = {}
 
 
-def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
+def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], SweepFunction]:
     """Return a decorator that registers a sweep: a function (spe, Y, priors, grid) that yields grid points.
 
     ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares in the training
@@ -72,7 +72,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[Sweep], Sweep]:
         ``xmlc.metrics.classification.TUNABLE``.
     """
 
-    def add(sweep: Sweep) -> Sweep:
+    def add(sweep: SweepFunction) -> SweepFunction:
         if name in METHODS:
             raise XmlcError(f"found a second threshold method {name!r}, expected a new name")
         if measure not in TUNABLE:

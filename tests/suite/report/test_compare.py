@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, count, in_order
-from xmlc.suite.report.verdicts import Judge, Kind, Spread, Tolerance, Verdict
+from xmlc.suite.report.verdicts import Judge, NumberKind, Spread, Tolerance, Verdict
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
-from xmlc.suite.results.frame import row_of
+from xmlc.suite.results.frame import make_row
 from xmlc.suite.results.manifest import Manifest
 
 
@@ -47,15 +47,19 @@ def test_comparison_with_a_paper_counts_each_kind_of_cell_separately(files):
         (*FTA, "c"): Verdict.EQUAL,
         (*STO, "c"): Verdict.DIFFERENT,
     }
-    assert count(comparison.numbers, Kind.MEASURED) == {Verdict.AS_PRINTED: 2, Verdict.INSIDE: 1, Verdict.UNDECIDED: 1}
-    assert count(comparison.numbers, Kind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert count(comparison.numbers, NumberKind.MEASURED) == {
+        Verdict.AS_PRINTED: 2,
+        Verdict.INSIDE: 1,
+        Verdict.UNDECIDED: 1,
+    }
+    assert count(comparison.numbers, NumberKind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
     assert comparison.same
 
 
 def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
     (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge())
-    assert count(comparison.numbers, Kind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert count(comparison.numbers, NumberKind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
 
 
 def test_additional_results_are_no_difference_from_a_paper(files):
@@ -168,7 +172,7 @@ def test_tables_are_equal_exactly_if_their_fingerprints_are(left, right):
         pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", "c"])
         for cells in (left, right)
     ]
-    rows = ({(name,): row_of((name,), {"p@1": p, "c": c}) for name, p, c in side.values} for side in sides)
+    rows = ({(name,): make_row((name,), {"p@1": p, "c": c}) for name, p, c in side.values} for side in sides)
     comparison = compare_rows("t", ("dataset",), *rows)
     assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
 

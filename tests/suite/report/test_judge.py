@@ -10,8 +10,8 @@ from facts import absent
 from repository import ROOT
 
 from xmlc.suite.papers import table_of
-from xmlc.suite.report.verdicts import NO_CHANCE, NO_RUNS, OUTCOMES, Judge, Kind, Spread, Verdict, repeats
-from xmlc.suite.results.frame import Number, row_of
+from xmlc.suite.report.verdicts import NO_CHANCE, NO_RUNS, OUTCOMES, Judge, NumberKind, Spread, Verdict, repeats
+from xmlc.suite.results.frame import Number, make_row
 
 STO = ("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
 LDSM = ("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
@@ -33,7 +33,7 @@ def judged(judge, value, place=STO, published="10.96", seeds=1, deviation=math.n
     paper, table, key, quantity = place
     ours = number(place, published, value, **about)
     ours = replace(ours, kind=judge.kind(paper, table_of(table, paper), ours))
-    row = {quantity: replace(ours, deviation=deviation)} | row_of(key, {"seeds": seeds})
+    row = {quantity: replace(ours, deviation=deviation)} | make_row(key, {"seeds": seeds})
     return judge.judge(paper, table, ours, row)
 
 
@@ -59,7 +59,7 @@ def test_cell_of_deterministic_model_is_equal_as_printed_or_different(value, ver
 
 def test_number_printed_twice_is_counted_once():
     def is_repeated(place, published):
-        rows = {key: row_of(key, {place[3]: text} | more) for key, (text, more) in published.items()}
+        rows = {key: make_row(key, {place[3]: text} | more) for key, (text, more) in published.items()}
         return repeats(number(place, published[place[2]][0]), rows)
 
     ndcg = (*LDSM[:3], "ndcg@1")
@@ -81,9 +81,9 @@ def test_published_number_counts_on_only_one_of_two_splits():
         for name in ("p@1", "n_test")
     }
     assert [one.kind for (_, name), one in found.items() if name == "p@1"] == [
-        Kind.OTHER_SPLIT, Kind.MEASURED, Kind.QUOTED
+        NumberKind.OTHER_SPLIT, NumberKind.MEASURED, NumberKind.QUOTED
     ]  # fmt: skip
-    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {Kind.DATASET}
+    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {NumberKind.DATASET}
     other = found[LDSM[2], "p@1"]
     assert other.verdict is Verdict.AS_PRINTED
     assert absent(other.reason, "delicious-ldsm") == []

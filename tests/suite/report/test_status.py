@@ -25,7 +25,7 @@ from xmlc.suite.report.status import (
     error_message,
     failures,
     of_files,
-    outcome_of,
+    run_outcome,
     status_of,
     to_text,
 )
@@ -234,20 +234,20 @@ def test_shared_records_count_for_the_requested_paper():
 
 def test_killed_and_active_runs_are_reported_with_their_targets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert outcome_of(LastRun()) == ""
+    assert run_outcome(LastRun()) == ""
     name = base64.urlsafe_b64encode(b"results/yeast/plt/seed0/full/model").decode()
     for part in (Path(name), Path(f"@{name[:8]}", name[8:])):
         (AT_WORK / part).parent.mkdir(parents=True, exist_ok=True)
         (AT_WORK / part).touch()
         made = "results/yeast/plt/seed0/full/model"
         here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
-        assert absent(outcome_of(here), "active", made) == []
+        assert absent(run_outcome(here), "active", made) == []
         (AT_WORK / part).unlink()
     child = subprocess.Popen(["true"])
     child.wait()
     killed = LastRun(host=socket.gethostname(), process=child.pid, ended=False)
-    assert absent(outcome_of(killed), "killed", "snakemake --unlock") == []
-    assert absent(outcome_of(LastRun(host="far", ended=False)), "far") == []
+    assert absent(run_outcome(killed), "killed", "snakemake --unlock") == []
+    assert absent(run_outcome(LastRun(host="far", ended=False)), "far") == []
 
 
 @pytest.mark.parametrize(

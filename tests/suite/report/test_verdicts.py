@@ -6,7 +6,7 @@ import pytest
 
 from xmlc.suite.papers import table_of
 from xmlc.suite.report.verdicts import (
-    Kind,
+    NumberKind,
     Verdict,
     equal_line,
     judge_constant,
@@ -91,21 +91,21 @@ def test_unit_of_last_digit_is_read_from_text():
 @pytest.mark.parametrize(
     ("paper", "table", "column", "model", "kind"),
     [
-        ("plt2016", "table1", "n_train", "plt", Kind.DATASET),
-        ("plt2016", "table1", "p@1", "plt", Kind.MEASURED),
-        ("plt2016", "table1", "p@1", "fastxml", Kind.MEASURED),  # the authors ran it themselves
-        ("plt2016", "table2", "test_ms", "plt", Kind.COST),
-        ("plt2016", "table2", "inner_products", "plt", Kind.MEASURED),  # counted, not timed
-        ("plt2016", "table3", "low", "plt", Kind.CONFIGURATION),
-        ("plt2016", "table4", "a", "plt", Kind.CONFIGURATION),
-        ("ldsm2020", "table7", "p@1", "ldsm", Kind.MEASURED),
-        ("ldsm2020", "table7", "p@1", "fastxml", Kind.QUOTED),
-        ("ldsm2020", "table4", "depth", None, Kind.MEASURED),
-        ("swnn2018", "table6", "S", "swnn-searched", Kind.CONFIGURATION),
-        ("swnn2018", "table6", "max_p@3", "swnn-searched", Kind.DATASET),
-        ("swnn2018", "table6", "p@1", "dismec", Kind.QUOTED),
-        ("gfm2011", "table1", "instance_f", "br", Kind.MEASURED),
-        ("oplt2021", "table2", "train_cpu_minutes", "iplt", Kind.COST),
+        ("plt2016", "table1", "n_train", "plt", NumberKind.DATASET),
+        ("plt2016", "table1", "p@1", "plt", NumberKind.MEASURED),
+        ("plt2016", "table1", "p@1", "fastxml", NumberKind.MEASURED),  # the authors ran it themselves
+        ("plt2016", "table2", "test_ms", "plt", NumberKind.COST),
+        ("plt2016", "table2", "inner_products", "plt", NumberKind.MEASURED),  # counted, not timed
+        ("plt2016", "table3", "low", "plt", NumberKind.CONFIGURATION),
+        ("plt2016", "table4", "a", "plt", NumberKind.CONFIGURATION),
+        ("ldsm2020", "table7", "p@1", "ldsm", NumberKind.MEASURED),
+        ("ldsm2020", "table7", "p@1", "fastxml", NumberKind.QUOTED),
+        ("ldsm2020", "table4", "depth", None, NumberKind.MEASURED),
+        ("swnn2018", "table6", "S", "swnn-searched", NumberKind.CONFIGURATION),
+        ("swnn2018", "table6", "max_p@3", "swnn-searched", NumberKind.DATASET),
+        ("swnn2018", "table6", "p@1", "dismec", NumberKind.QUOTED),
+        ("gfm2011", "table1", "instance_f", "br", NumberKind.MEASURED),
+        ("oplt2021", "table2", "train_cpu_minutes", "iplt", NumberKind.COST),
     ],
 )
 def test_kind_of_published_number_follows_from_table_column_and_model(paper, table, column, model, kind):

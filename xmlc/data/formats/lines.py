@@ -36,7 +36,7 @@ EXACT_MANTISSA = np.uint64(1 << 53)
 LARGEST_FLOAT32 = 3.4028235677973366e38  # Values from here on round to infinity.
 
 
-def check_file(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Raise `XmlcError` unless the path is an existing file."""
     if not path.is_file():
         if not path.exists():
@@ -46,8 +46,8 @@ def check_file(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading. Decompress it by its first bytes, whatever its name; see `check_file`."""
-    check_file(path)
+    """Open a file for reading. Decompress it by its first bytes, whatever its name; see `check_readable`."""
+    check_readable(path)
     return open_plain(path)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError, let_through
 from xmlc.data.archives import is_compressed
-from xmlc.data.formats.lines import check_file, read_bytes
+from xmlc.data.formats.lines import check_readable, read_bytes
 from xmlc.kernels.csr import as_features, as_labels, without_zeros
 
 
@@ -42,7 +42,7 @@ def load_npz(path: Path) -> Any:
     XmlcError
         The file does not exist, is damaged, or has another format.
     """
-    check_file(path)
+    check_readable(path)
     try:
         return sparse.load_npz(io.BytesIO(read_bytes(path)) if is_compressed(path) else path)
     except XmlcError:

@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from xmlc.kernels.domains import COMMON, MANY, NOT_NEGATIVE, POSITIVE, SHARE, TREES, Flag, Number, OneOf, whole
+from xmlc.kernels.domains import COMMON, MANY, NOT_NEGATIVE, POSITIVE, SHARE, TREES, Flag, NumberRange, OneOf, whole
 
 Objective = Literal["ndcg", "dcg"]
 
@@ -14,7 +14,7 @@ DOMAINS = {
     "labels_per_leaf": whole(1, MANY),
     "objective": OneOf(get_args(Objective)),
     "propensity_weighted": Flag(),
-    "propensity_a": Number(0, 100.0),
+    "propensity_a": NumberRange(0, 100.0),
     "propensity_b": POSITIVE,
     "alpha": SHARE,
     "gamma": NOT_NEGATIVE,

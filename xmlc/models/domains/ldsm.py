@@ -19,7 +19,7 @@ from xmlc.kernels.domains import (
 Optimizer = Literal["nag", "sgd"]
 Ties = Literal["random", "first"]
 InitialWeights = Literal["zero", "uniform"]
-Average = Literal["trees", "leaves"]
+AverageOver = Literal["trees", "leaves"]
 Shares = Literal["instances", "labels"]
 
 DOMAINS = {
@@ -38,7 +38,7 @@ DOMAINS = {
     "initial_weights": OneOf(get_args(InitialWeights)),
     "prune": Flag(),
     "shuffle": Flag(),
-    "average": OneOf(get_args(Average)),
+    "average": OneOf(get_args(AverageOver)),
     "shares": OneOf(get_args(Shares)),
     "beta": SHARE,
     "gamma": NOT_NEGATIVE,

@@ -13,15 +13,15 @@ from xmlc.kernels.domains import (
     POSITIVE_OR_NONE,
     SOME,
     Flag,
-    Number,
+    NumberRange,
     OneOf,
     whole,
 )
 
 Loss = Literal["logistic", "squared_hinge"]
 Tree = Literal["random", "kmeans"]
-Solver = Literal["sgd", "adagrad", "batch"]
-Search = Literal["certified", "beam", "exact"]
+SolverName = Literal["sgd", "adagrad", "batch"]
+SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
 # The default arity of a k-means tree with at most this number of labels. With more labels it is 128 (docs/models.md).
@@ -40,19 +40,19 @@ NODES = {
     "C": POSITIVE_OR_NONE,
     "tol": NOT_NEGATIVE,
     "epochs": whole(1, PASSES),
-    "weight_threshold": Number(0, LARGE, none=True, text="auto"),
+    "weight_threshold": NumberRange(0, LARGE, none=True, text="auto"),
     "beam": whole(1, MANY, none=True),
     "unit_norm": Flag(),
 }
 DOMAINS = {
     **NODES,
     "tree": OneOf(get_args(Tree)),
-    "solver": OneOf(get_args(Solver)),
+    "solver": OneOf(get_args(SolverName)),
     "lam": EXCEPT_NONE,
     "gamma": POSITIVE,
     "eps": POSITIVE,
     "beam": whole(1, MANY),
-    "search": OneOf(get_args(Search)),
+    "search": OneOf(get_args(SearchMethod)),
     "hash_bits": whole(1, 34, none=True),  # 2**34 weights take 64 GB
     "label_features": whole(1, MANY, none=True),
     "max_samples": SOME,

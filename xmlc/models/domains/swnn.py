@@ -1,11 +1,11 @@
 """Define the domains of `SparseWeightedNearestNeighbors`."""
 
-from xmlc.kernels.domains import COMMON, PASSES, Number, whole
+from xmlc.kernels.domains import COMMON, PASSES, NumberRange, whole
 
-EXPONENT = Number(0, 1e4)  # its search computes (1 + 1/4096)**1e4 for the bounds, which is finite
+EXPONENT = NumberRange(0, 1e4)  # its search computes (1 + 1/4096)**1e4 for the bounds, which is finite
 DOMAINS = {
     "n_jobs": COMMON["n_jobs"],
     "S": whole(1, PASSES),
     "alpha": EXPONENT,
-    "beta": Number(0, EXPONENT.high, none=True),
+    "beta": NumberRange(0, EXPONENT.high, none=True),
 }

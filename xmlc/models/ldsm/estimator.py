@@ -149,7 +149,7 @@ class LdSM(AveragedForest):
     initial_weights: ldsm.InitialWeights = "zero"
     prune: bool = True
     shuffle: bool = True
-    average: ldsm.Average = "trees"
+    average: ldsm.AverageOver = "trees"
     shares: ldsm.Shares = "instances"
     unit_norm: bool = False
     beta: float = 1.0

@@ -263,7 +263,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
     for k in range(by_column.weights.shape[0]):
         by_column.weights[k, lane] = 0.0
     lanes.width[lane], lanes.square[lane] = problem.widths[label], 0.0
-    lanes.loss[lane] = evaluate(by_row, lanes, lane, 0.0, 0.0)
+    lanes.loss[lane] = evaluate_loss(by_row, lanes, lane, 0.0, 0.0)
     begin_path(lanes, lane, 0, C)
 
 
@@ -409,7 +409,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
     solved = lanes.remaining[lane] <= lanes.target[lane] and decrement <= TOLERANCE * objective
     length = 1.0
     for _ in range(MAX_HALVINGS):
-        loss, square = evaluate(by_row, lanes, lane, length, shift), 0.0
+        loss, square = evaluate_loss(by_row, lanes, lane, length, shift), 0.0
         for k in range(weights.shape[0]):
             weight = weights[k, lane] + length * steps[k, lane]
             square += weight * weight
@@ -429,7 +429,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def evaluate(by_row, lanes, lane, length, shift):
+def evaluate_loss(by_row, lanes, lane, length, shift):
     """Return the weighted sum of losses after a part of the step, and set residuals, curvatures and their sums.
 
     Parameters

@@ -170,7 +170,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
             if n_rows > S:
                 few = n_groups < GROUPS_PER_NEIGHBOUR * S
                 high = below_kth_largest(known.bounds if few else known.maxima, S, room.histogram)
-            n_products[q] += keep_best(
+            n_products[q] += keep_nearest(
                 query, known, high, rows, room.groups, room.candidates, room.beta, room.powers, room.best
             )
             for i in range(n_rows):
@@ -188,7 +188,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 
 @njit(cache=True, nogil=True)
-def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
+def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, best):
     """Compute similarities, most promising first, until no other instance can be among the S best.
 
     Parameters
@@ -217,7 +217,9 @@ def keep_best(query, block, high, rows, groups, candidates, beta, powers, best):
         if start >= below:
             break
         n_candidates = collect(block.bounds, block.maxima, start, below, groups, candidates)
-        n_products += compare_rows(borrowed(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best)
+        n_products += compare_with_rows(
+            borrowed(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best
+        )
         whole, below = False, least
     return n_products
 
@@ -229,7 +231,7 @@ def worst_kept(best):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def compare_rows(candidates, whole, query, block, rows, beta, powers, best):
+def compare_with_rows(candidates, whole, query, block, rows, beta, powers, best):
     """Compute similarities of the candidates whose bound reaches the S-th best, and keep the best.
 
     If there are not yet S best ones, ``whole`` is true and rows are computed at once. Otherwise the frequent features

@@ -33,7 +33,7 @@ from xmlc.models.oplt.tree import (
     SLOT,
     GrowthSettings,
     OnlineTree,
-    trimmed,
+    trimmed_tree,
     with_labels,
 )
 from xmlc.models.plt.estimator import PLT
@@ -68,11 +68,11 @@ class OnlineModel(NamedTuple):
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return the arrays without spare capacity, and the numbers."""
-        return trimmed(self.tree)._asdict(), {}
+        return trimmed_tree(self.tree)._asdict(), {}
 
     def copied(self) -> OnlineModel:
         """Return a copy that does not change when this model learns more."""
-        return OnlineModel(OnlineTree(*(array.copy() for array in trimmed(self.tree))))
+        return OnlineModel(OnlineTree(*(array.copy() for array in trimmed_tree(self.tree))))
 
 
 class FinishedModel(NamedTuple):

@@ -78,7 +78,7 @@ def plant_given(tree, children, label, settings):
 
 
 @njit(cache=True, nogil=True)
-def add_label(tree, ids, values, label, scratch, settings):
+def attach_label(tree, ids, values, label, scratch, settings):
     """Extend the tree by a label that no earlier instance had.
 
     Returns
@@ -93,7 +93,7 @@ def add_label(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_label_by_paper(tree, ids, values, label, scratch, settings):
-    """Add a label by lines 2-6 of Algorithm 4 and the policies of Algorithm 8, see `add_label`."""
+    """Add a label by lines 2-6 of Algorithm 4 and the policies of Algorithm 8, see `attach_label`."""
     nodes, counters, root = tree.nodes, tree.counters, tree.nodes[ROOT]
     if root.n_leaves == 0:
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
@@ -166,7 +166,7 @@ def only_leaf(tree, v):
 
 @njit(cache=True, nogil=True)
 def add_label_by_program(tree, ids, values, label, scratch, settings):
-    """Add a label as the authors' program (napkinXC 0.7) does, see `add_label`.
+    """Add a label as the authors' program (napkinXC 0.7) does, see `attach_label`.
 
     The program puts leaves below groups. Each group has an auxiliary classifier.
 

@@ -11,9 +11,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import borrowed, unowned
 from xmlc.kernels.csr import KernelCSR
-from xmlc.models.oplt.growth import add_label, has_capacity
+from xmlc.models.oplt.growth import attach_label, has_capacity
 from xmlc.models.oplt.prediction import rank_labels
-from xmlc.models.oplt.rows import bits_for, empty_scratch, slots_of, update_classifiers
+from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
 INSTANCES_PER_CALL = 8192  # between two updates of the progress display
@@ -84,7 +84,7 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
         Position to continue from. If it is not the end, the arrays are full and must be `grown` first.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
-    scratch, positives = empty_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
+    scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values, labels = instance(x, y, order[position])
         if ranking.shape[1] > 0 and not (goes_on and position == start):
@@ -112,7 +112,7 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
         Whether the instance was learned. If the arrays are full, call again with a tree that has `grown` to continue.
     """
     for label in labels:  # UpdateTree: line 1 of Algorithm 4
-        if tree.leaves[label] == NONE and not add_label(tree, ids, values, label, scratch, settings):
+        if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
             return False
     found = borrowed(positives, 0, mark_positives(tree, labels, positives))  # UpdateClassifiers: line 1 of Algorithm 7
     if not has_capacity_to_learn(tree, found, ids.size):

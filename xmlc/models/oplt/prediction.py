@@ -10,7 +10,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.top_k import key_estimate, key_number, rank_key
-from xmlc.models.oplt.rows import score_block, table_of
+from xmlc.models.oplt.rows import hash_table_of, score_block
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
 from xmlc.models.trees import LabelTree
@@ -90,7 +90,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
             bias[first + c] = tree.rows[node.bias * SLOT + columns[c]]
             child = np.int64(tree.nodes[child].next_sibling)
         first += columns.size
-        entries = table_of(tree, v)
+        entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
         sort(entries)  # by feature, which is in the upper half
         own = features[feature_starts[b] : feature_starts[b + 1]]

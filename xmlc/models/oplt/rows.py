@@ -33,7 +33,7 @@ class OnlineScratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def empty_scratch(max_nonzeros, tree):
+def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
     padded = row_size(tree.leaves.size + 1)  # no node has more children than there are labels
     return OnlineScratch(
@@ -54,7 +54,7 @@ def open_block(tree, v, width, auxiliary, bits):
 
 
 @njit(cache=True, nogil=True)
-def table_of(tree, v):
+def hash_table_of(tree, v):
     """Return the table of a block, see `borrowed`."""
     node = tree.nodes[v]
     return borrowed(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
@@ -78,12 +78,12 @@ def make_rows(tree, v, ids, slots, missing):
     if bits > node.table_bits:
         index = take_table(tree, bits)
         table = borrowed(tree.entries, index, index + (np.int64(1) << bits))
-        for entry in table_of(tree, v):
+        for entry in hash_table_of(tree, v):
             if entry != 0:
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
         give_table(tree, node.table_bits, node.table)
         node.table, node.table_bits = index, bits
-    table, padded = table_of(tree, v), np.int64(node.padded)
+    table, padded = hash_table_of(tree, v), np.int64(node.padded)
     for k in range(ids.size):
         if slots[k] == 0:
             slot = take_row(tree, padded)
@@ -100,7 +100,7 @@ def score_block(tree, v, ids, values, scratch):
     """
     node = tree.nodes[v]
     known = np.int64(0)
-    table, bits, slots, kept = table_of(tree, v), node.table_bits, scratch.slots, scratch.values
+    table, bits, slots, kept = hash_table_of(tree, v), node.table_bits, scratch.slots, scratch.values
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
         slots[known], kept[known] = slot, values[k]
@@ -159,7 +159,7 @@ def copy_auxiliary(tree, v, first, middle, end):
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), node.bias
     copy_columns(rows, bias, padded, bias, padded, first, middle, end)
-    for entry in table_of(tree, v):
+    for entry in hash_table_of(tree, v):
         if entry != 0:
             slot = np.int64(entry & np.uint64(0xFFFFFFFF))
             copy_columns(rows, slot, padded, slot, padded, first, middle, end)
@@ -183,7 +183,7 @@ def copy_columns(rows, source, padded, target, wider, first, middle, end):
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
     """Widen the rows of block v for ``width`` columns, which do not fit yet."""
-    node, wider, table = tree.nodes[v], row_size(width), table_of(tree, v)
+    node, wider, table = tree.nodes[v], row_size(width), hash_table_of(tree, v)
     padded = np.int64(node.padded)
     node.bias = moved_row(tree, node.bias, padded, wider)
     for index in range(table.size):
@@ -212,10 +212,10 @@ def open_copies(tree, v, source, auxiliary):
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
-    node, table, rows = tree.nodes[v], table_of(tree, v), tree.rows
+    node, table, rows = tree.nodes[v], hash_table_of(tree, v), tree.rows
     padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)
     copy_columns(rows, tree.nodes[source].bias, source_padded, node.bias, padded, 0, copies, width)
-    for entry in table_of(tree, source):
+    for entry in hash_table_of(tree, source):
         if entry != 0:
             slot, old = take_row(tree, padded), np.int64(entry & np.uint64(0xFFFFFFFF))
             insert_slot(table, bits, entry >> np.uint64(32), slot)
@@ -293,7 +293,7 @@ def give_table(tree, bits, index):
 
 
 @njit(cache=True, nogil=True)
-def place_of(table, bits, feature):
+def slot_of(table, bits, feature):
     """Return the index of a feature in a table of 2**bits entries, or the free index for it if it is missing.
 
     Fibonacci hashing gives the first index to try.
@@ -308,13 +308,13 @@ def place_of(table, bits, feature):
 @njit(cache=True, nogil=True)
 def find_slot(table, bits, feature):
     """Return the slot of a feature, uint64, or 0 if it is not in the table."""
-    return table[place_of(table, bits, feature)] & np.uint64(0xFFFFFFFF)
+    return table[slot_of(table, bits, feature)] & np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
     """Insert a feature that is not in the table. There must be an empty entry."""
-    table[place_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
+    table[slot_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 
 @njit(cache=True, nogil=True)

@@ -161,7 +161,7 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
     return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
 
 
-def trimmed(tree: OnlineTree) -> OnlineTree:
+def trimmed_tree(tree: OnlineTree) -> OnlineTree:
     """Return the tree without spare capacity, as views of its arrays, for storage."""
     counters = tree.counters
     return tree._replace(

@@ -80,7 +80,7 @@ def append_rows(
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> bool:
     """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > cut."""
-    n_features, n_weights = count_above(dense, degrees, np.float32(cut), 0, degrees.size)
+    n_features, n_weights = count_weights_above(dense, degrees, np.float32(cut), 0, degrees.size)
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
@@ -92,7 +92,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def count_above(dense, degrees, cut, start, end):
+def count_weights_above(dense, degrees, cut, start, end):
     """Count the features and the weights of each block that `rows_above` keeps.
 
     Arguments as for `rows_above`.
@@ -139,7 +139,7 @@ def rows_above(dense, degrees, cut, start, end):
         Their weights.
     """
     feature_starts, features, weight_starts, weights = dense
-    n_features, n_weights = count_above(dense, degrees, cut, start, end)
+    n_features, n_weights = count_weights_above(dense, degrees, cut, start, end)
     size, count, row = n_weights.sum(), np.int64(0), np.int64(0)
     kept_features, siblings = np.empty(n_features.sum(), dtype=np.uint32), np.empty(size, dtype=np.uint32)
     row_starts, kept = np.zeros(kept_features.size + end - start, dtype=np.uint32), np.empty(size, dtype=np.float32)

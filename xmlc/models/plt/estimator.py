@@ -203,7 +203,7 @@ class PLT(SparseProbabilityEstimator):
     max_leaf: int | None = None
     label_features: int | None = None
     # The solver.
-    solver: plt.Solver = "sgd"
+    solver: plt.SolverName = "sgd"
     loss: plt.Loss = "logistic"
     hinge_power: int = 2
     C: float | None = None
@@ -213,7 +213,7 @@ class PLT(SparseProbabilityEstimator):
     eps: float = 0.01
     epochs: int = 30
     # The search.
-    search: plt.Search = "certified"
+    search: plt.SearchMethod = "certified"
     beam: int = 10
     # Memory.
     weight_threshold: float | plt.Auto | None = "auto"

@@ -147,7 +147,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
-    by_beam = proven(best)
+    by_beam = beam_suffices(best)
     # To certify, expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), free_keys(n_rows, np.int64(0))
     while frontier.rows.size > 0:
@@ -481,7 +481,7 @@ def nodes_of_beams(beams, best, certifies, left):
 
 
 @njit(cache=True, nogil=True)
-def proven(best):
+def beam_suffices(best):
     """Return for each instance whether the k best leaves are exact, bool (rows,).
 
     They are exact if no leaf below a node outside the beam can be among them. Factors of an estimate are at most 1, so

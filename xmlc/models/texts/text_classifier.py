@@ -23,7 +23,7 @@ from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import MIN_PROBABILITY, estimates_of_sets
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
-from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted
+from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
 
 DESCRIPTION = "texts.json"
 STREAMED = 2**20  # number of hashed features for a stream
@@ -89,7 +89,9 @@ class TextClassifier(Estimator):
             texts, lists = [texts[i] for i in kept], [lists[i] for i in kept]
             sample_weight = sample_weight[kept]
         classes = sorted({name for names in lists for name in names})
-        vectorizer = make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted(self.vectorizer)
+        vectorizer = (
+            make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
+        )
         estimator: Any = estimator_class(DEFAULT)() if self.estimator is None else self._unfitted()
         X = _transformed(vectorizer, texts, learning=True)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
@@ -113,7 +115,7 @@ class TextClassifier(Estimator):
         if not hasattr(self, "estimator_"):
             estimator: Any = estimator_class(STREAMING)() if self.estimator is None else self._unfitted()
             vectorizer = make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False)
-            vectorizer = vectorizer if self.vectorizer is None else unfitted(self.vectorizer)
+            vectorizer = vectorizer if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
             classes: list[str] = []
         else:
             self._go_on_learning()
@@ -143,9 +145,9 @@ class TextClassifier(Estimator):
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
-            return named(self.classes_, *top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0)))))
+            return named_labels(self.classes_, *top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0)))))
         check("k", k, whole(1, MANY))
-        return named(self.classes_, *self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_))))
+        return named_labels(self.classes_, *self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_))))
 
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
@@ -253,7 +255,7 @@ class TextClassifier(Estimator):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             said = "Train the classifier again with these versions of xmlc and scikit-learn."
             raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}). {said}") from error
-        model = cls(estimator.unfitted(), unfitted(vectorizer))
+        model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)
         model._begin_learning()
@@ -280,7 +282,7 @@ class TextClassifier(Estimator):
         return _transformed(self.vectorizer_, texts)
 
 
-def named(
+def named_labels(
     names: Any, labels: np.ndarray, scores: np.ndarray, digits: int | None = None
 ) -> list[list[tuple[Any, float]]]:
     """Return the ranked labels of each instance as pairs of name and score, rounded to ``digits`` if given."""

@@ -25,7 +25,7 @@ def make_vectorizer(name: str, **given: Any) -> Any:
     return getattr(text, name)(**given)
 
 
-def unfitted(vectorizer: Any) -> Any:
+def unfitted_vectorizer(vectorizer: Any) -> Any:
     """Return an unfitted vectorizer with the same settings.
 
     Raises

@@ -32,8 +32,8 @@ DatasetName = Annotated[
         description="lower-case letters, digits, '.', '_' and '-' after a letter or digit, not manual or digests",
     ),
 ]
-Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Average = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # a whole number in the file stays one
+PositiveCount = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+PositiveAverage = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # a whole number in the file stays one
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -66,13 +66,13 @@ class PublishedCounts(TypedDict):
     ``nonzeros`` is the average of an instance. Differences from the data are not reported.
     """
 
-    n_train: NotRequired[Count]
-    n_test: NotRequired[Count]
-    d: NotRequired[Count]
-    m: NotRequired[Count]
-    nonzeros: NotRequired[Average]
-    labels_per_instance: NotRequired[Average]
-    instances_per_label: NotRequired[Average]
+    n_train: NotRequired[PositiveCount]
+    n_test: NotRequired[PositiveCount]
+    d: NotRequired[PositiveCount]
+    m: NotRequired[PositiveCount]
+    nonzeros: NotRequired[PositiveAverage]
+    labels_per_instance: NotRequired[PositiveAverage]
+    instances_per_label: NotRequired[PositiveAverage]
     source: str
 
 
@@ -82,12 +82,12 @@ class Shape(TypedDict):
     They are counted on copies of the data.
     """
 
-    nonzeros: NotRequired[Average]
-    labels_per_instance: NotRequired[Average]
-    m: NotRequired[Count]
+    nonzeros: NotRequired[PositiveAverage]
+    labels_per_instance: NotRequired[PositiveAverage]
+    m: NotRequired[PositiveCount]
 
 
-class Split(TypedDict):
+class SplitEvidence(TypedDict):
     """Record whether a paper's split is the same as an entry's, and the evidence.
 
     ``report_on`` names another split of the same instances, on which the paper's results are counted.
@@ -102,12 +102,12 @@ class Synthetic(TypedDict):
     """Hold parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "objects", "texts"]]
-    n_train: Count
-    n_test: Count
-    n_features: Count
-    n_labels: Count
-    labels_per_instance: NotRequired[Average]
-    nonzeros: NotRequired[Count]
+    n_train: PositiveCount
+    n_test: PositiveCount
+    n_features: PositiveCount
+    n_labels: PositiveCount
+    labels_per_instance: NotRequired[PositiveAverage]
+    nonzeros: NotRequired[PositiveCount]
     seed: NotRequired[Annotated[int, Meta(ge=0, le=2**32 - 1)]]
     posteriors: NotRequired[bool]
 
@@ -172,7 +172,7 @@ class Dataset:
     shape: Shape | None = field(default=None, repr=False)
     #: By paper. It affects how printed numbers are judged but not the data, so
     #: the entry's text omits it.
-    splits: dict[str, Split] = field(default_factory=dict, repr=False)
+    splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
     #: A and B of the propensities. None for the values that go with the name. Neither the data nor the text depend on
     #: it.
     propensity: Propensity | None = field(default=None, repr=False)

@@ -28,7 +28,7 @@ FOLDERS = frozenset(("data", "tuning"))  # names of folders next to the folders 
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
-def check_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
+def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
     """Refuse names of datasets, suites and models that are names of rules, targets or folders of the workflow.
 
     Parameters

@@ -32,7 +32,7 @@ MANY = 5000  # rows with fewer instances count less
 MOST = 24  # most bytes of a label tree's model for each pair of label and feature; small datasets come close
 
 
-class Costs(NamedTuple):
+class FitCosts(NamedTuple):
     """Hold the costs of a training."""
 
     #: CPU seconds.
@@ -46,10 +46,10 @@ class Costs(NamedTuple):
 
 
 # Costs for each byte of the data, of an estimator without rows. The key `memory` of a model overrides its memory.
-UNKNOWN = Costs(1e-6, 50.0, 10.0, 0.0)
+UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
-def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> Costs:
+def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> FitCosts:
     """Return the predicted costs of training an estimator on n instances of a dataset.
 
     Parameters
@@ -66,7 +66,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
     costs = _predicted(size, n, variant, units, arity)
     if variant == "fastxml-tail":  # classifiers of tail labels, measured with one tree
         forest = _predicted(size, n, "fastxml", units - 1, arity)
-        return Costs(*map(sum, zip(costs, forest, strict=True)))
+        return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
     return costs._replace(peak_bytes=min(costs.peak_bytes, 3 * most), model_bytes=min(costs.model_bytes, most))
 
@@ -94,21 +94,21 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
     return estimator + "".join(part for part, is_so in parts.items() if is_so), float(units), float(arity)
 
 
-def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -> Costs:
+def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -> FitCosts:
     if not fitted(variant, "seconds"):
-        return Costs(*(each * size.bytes for each in UNKNOWN))
+        return FitCosts(*(each * size.bytes for each in UNKNOWN))
     shape = n, size.nonzeros, size.labels_per_instance, size.m, units, arity, size.d
-    return Costs(*(predicted(fitted(variant, target), shape) for target in USUAL))
+    return FitCosts(*(predicted(fitted(variant, target), shape) for target in USUAL))
 
 
-def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> Costs:
+def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
     """Return the costs of members that are trained twice, one after the other."""
     members = []
     for name, kind in given.get("estimators", stacking.MEMBERS):
         own = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
         members.append(costs_of(size, n, kind, own))
     seconds, peaks, sizes, ranking_ms = zip(*members, strict=True)
-    return Costs(2 * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
+    return FitCosts(2 * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
 
 
 @cache

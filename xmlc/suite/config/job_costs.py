@@ -13,7 +13,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size
 from xmlc.suite.config.command_options import SPLITS
-from xmlc.suite.config.cost_model import Costs, costs_of, variant_of
+from xmlc.suite.config.cost_model import FitCosts, costs_of, variant_of
 from xmlc.suite.config.jobs import threshold_methods
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.ranges import MOST_FITTED, MOST_VALIDATED
@@ -84,7 +84,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
 
 def _costs_of_training(
     project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
-) -> Costs:
+) -> FitCosts:
     """Return the costs of a training with the configured threads and memory."""
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
@@ -106,20 +106,20 @@ def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages
 
 
 def _costs_of_trials(
-    train: Callable[[Hyperparameters], Costs], rows: float, given: Hyperparameters, stages: Stages
-) -> Costs:
+    train: Callable[[Hyperparameters], FitCosts], rows: float, given: Hyperparameters, stages: Stages
+) -> FitCosts:
     """Return the costs of trials that rank some rows and are then dropped.
 
     The most expensive trial of a stage is passed to the next stage.
     """
-    found: list[Costs] = []
+    found: list[FitCosts] = []
     for stage in stages:
         trials = [given | trial for trial in stage]
         costs = [train(trial) for trial in trials]
         given = trials[costs.index(max(costs))]
         found += costs
     seconds = math.fsum(each.seconds + rows * each.ranking_ms / 1e3 for each in found)
-    return Costs(seconds, max(each.peak_bytes for each in found), max(each.model_bytes for each in found), 0.0)
+    return FitCosts(seconds, max(each.peak_bytes for each in found), max(each.model_bytes for each in found), 0.0)
 
 
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:

@@ -16,7 +16,7 @@ from xmlc.models.registry import estimator_files, files_read, program_of
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
-from xmlc.suite.config.checks import check_mentions, check_methods, check_models, check_names
+from xmlc.suite.config.checks import check_mentions, check_methods, check_models, check_reserved_names
 from xmlc.suite.config.folders import config_files, config_folder
 from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.sources import check_sources, source_of
@@ -66,7 +66,9 @@ class Project:
             suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
         catalogue = load_catalogue(*config_files("datasets.yaml", folder))
         named = {*settings.named_datasets} - {*SIZES}
-        check_names(suites, {str(config_files("datasets.yaml", folder)[-1]): catalogue, "config: datasets": named})
+        check_reserved_names(
+            suites, {str(config_files("datasets.yaml", folder)[-1]): catalogue, "config: datasets": named}
+        )
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]

@@ -9,7 +9,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 
 Space = dict[str, "Range"]
-Objective = Callable[[Hyperparameters], float]
+TrialObjective = Callable[[Hyperparameters], float]
 
 
 @dataclass(frozen=True)

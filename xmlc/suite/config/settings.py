@@ -13,8 +13,8 @@ from msgspec import Meta
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, is_study
-from xmlc.suite.config.suite import Name, Seed, Some, Text, Threads
-from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown
+from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
+from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
 LISTS = ("papers", "datasets", "models", "seeds")  # keys with lists: one name becomes a list, repeated ones are dropped
 
@@ -36,7 +36,7 @@ class Settings:
     models: Some[Name] | Annotated[dict[DatasetName, list[Name]], Meta(min_length=1)] | None = None
     seeds: Some[Seed] | None = None
     mirror: Text | None = None
-    threads: Threads = 8
+    threads: ThreadCount = 8
     keep_models: bool | None = None
     validation_share: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.2
     tuning: Annotated[
@@ -57,7 +57,7 @@ class Settings:
             names = content.get(key)
             if isinstance(names, str):
                 if len(parts := re.split(r"[,\s]+", names.strip(", "))) > 1:
-                    said = f"found {shown(names)}, expected a list: {key}='[{', '.join(parts)}]'"
+                    said = f"found {shown_scalar(names)}, expected a list: {key}='[{', '.join(parts)}]'"
                     raise XmlcError(f"config: {key}: {said}")
                 names = [names]
             if isinstance(names, list):
@@ -88,7 +88,7 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
-        raise XmlcError(f"{file}: found {shown(content)}, expected keys with values, such as papers: [plt2016]")
+        raise XmlcError(f"{file}: found {shown_scalar(content)}, expected keys with values, such as papers: [plt2016]")
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:

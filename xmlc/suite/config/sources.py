@@ -16,7 +16,7 @@ from xmlc.suite.config.catalogue import Dataset
 
 OF_MIRRORS = ("train.txt", "test.txt")  # files in the repository's format
 States = dict[str, list[Any]]  # of files, by name: bytes, nanoseconds of the last change, checksum
-Place = Path | str  # a folder or an address without the last slash, of a mirror or of one dataset in it
+Location = Path | str  # a folder or an address without the last slash, of a mirror or of one dataset in it
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
@@ -39,7 +39,7 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # there is no copy yet, or its description is damaged
         recorded = read_json(resources / dataset.name / "source.json")
-    places: list[Place] = [by_hand(dataset, resources)]
+    places: list[Location] = [by_hand(dataset, resources)]
     with suppress(XmlcError):  # the step that needs the mirror reports the error
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
@@ -112,7 +112,7 @@ def states(files: Iterable[Path], known: States) -> States:
     return found
 
 
-def mirror_at(given: str) -> Place:
+def mirror_at(given: str) -> Location:
     """Read the address or folder of a mirror.
 
     Parameters
@@ -137,7 +137,7 @@ def mirror_at(given: str) -> Place:
     return folder
 
 
-def under(mirror: Place, dataset: Dataset) -> Place:
+def under(mirror: Location, dataset: Dataset) -> Location:
     """Return a dataset's place in a mirror."""
     return f"{mirror}/{dataset.name}" if isinstance(mirror, str) else mirror / dataset.name
 

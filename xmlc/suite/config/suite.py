@@ -30,10 +30,10 @@ Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case lette
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
 MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
-Measure = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
+MeasureName = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
-Threads = Annotated[int, Meta(ge=1, le=4096)]
-Number = int | float  # a whole number in the file stays one
+ThreadCount = Annotated[int, Meta(ge=1, le=4096)]
+IntOrFloat = int | float  # a whole number in the file stays one
 Task = Literal["few-shot", "multi-label"]
 
 
@@ -49,7 +49,7 @@ class Run(NamedTuple):
         return pattern.of(**self._asdict(), **further)
 
 
-Source = Literal["paper", "program", "search", "fitted", "hand"]
+OriginKind = Literal["paper", "program", "search", "fitted", "hand"]
 Origin = Annotated[
     str,
     Meta(
@@ -67,7 +67,7 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     #: On validation, as a share, if known.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
     #: As in `ModelSpec.provenance`.
-    source: Source = "search"
+    source: OriginKind = "search"
     #: The file with every trial of a search.
     trials: str | None = None
     #: For a search without such a file, the command that repeats it.
@@ -128,7 +128,7 @@ class ModelSpec:
     #: Another model of the same suite, whose search results this one is trained with or starts its own search from.
     share_search_with: Name | None = None
     #: Threads of its jobs. None for the setting of the run.
-    threads: Threads | None = None
+    threads: ThreadCount | None = None
     #: Memory of its training, as a multiple of the bytes of the data. None for the estimate of the cost model.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
     #: Wall minutes that each of its steps requests. None for the estimate of the cost model.
@@ -194,12 +194,12 @@ class Sweep:
 
     model: Name
     hyperparameter: str
-    values: Some[Number | str]
-    datasets: dict[DatasetName, Some[Number | str]] = field(default_factory=dict)
+    values: Some[IntOrFloat | str]
+    datasets: dict[DatasetName, Some[IntOrFloat | str]] = field(default_factory=dict)
     hyperparameters: Hyperparameters = field(default_factory=dict)
     without: dict[DatasetName, Reason] = field(default_factory=dict)
 
-    def values_on(self, dataset: str) -> list[Number | str]:
+    def values_on(self, dataset: str) -> list[IntOrFloat | str]:
         """Return the values that are tried on a dataset."""
         return self.datasets.get(dataset, self.values)
 
@@ -221,7 +221,7 @@ class Experiments:
     #: Number of runs that the paper's printed means cover.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
     #: Additional measures that thresholds are tuned for.
-    measures: list[Measure] = field(default_factory=list)
+    measures: list[MeasureName] = field(default_factory=list)
     #: Python files that register more threshold or inference methods.
     extensions: list[Extension] = field(default_factory=list)
     inference: Inference | None = None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 KINDS = {"evaluation": "thresholds"}  # kind of records by the name of their folder, if the two differ
 NOT_PRINTED = ("", "-")  # cells of a transcribed table that hold no number
-Identity = tuple[str, str, str, int]
+RecordIdentity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # records that were read before
 
 
@@ -127,7 +127,7 @@ def read_needs(
 ) -> list[list[Source]]:
     """Read the records of each need. Unless ``partial``, the first need must have some."""
     sources = read_sources(files, known)
-    found = [choose(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
+    found = [choose_records(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
     _check_one_edition(source for chosen in found for source in chosen)
     return found
 
@@ -186,7 +186,7 @@ def kinds() -> dict[str, type[RecordFile]]:
 CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
 
 
-def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
+def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
     """Return the records that meet a need, in their order, which tables and figures keep.
 
     Raises
@@ -195,7 +195,7 @@ def choose(need: Where, sources: Sequence[Source], needed: bool = True) -> list[
         Records contradict each other, or some are needed and there is none.
     """
     kind = CLASSES.get(need.kind) or kinds()[need.kind]
-    found: dict[Identity, Source] = {}
+    found: dict[RecordIdentity, Source] = {}
     for source in sources:
         record = source.record
         split = record.split if isinstance(record, ExperimentRecord) else need.split

@@ -10,13 +10,22 @@ from typing import Any, Literal, TypeVar
 
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers import statements_of
-from xmlc.suite.papers.outcome import NONE, Effect, Outcome, Place, Printed, Scale, outcome_of, same_instances
+from xmlc.suite.papers.outcome import (
+    NONE,
+    CaseKey,
+    Effect,
+    Outcome,
+    PublishedEffects,
+    Scale,
+    outcome_of,
+    same_instances,
+)
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.schemas import converted, read_yaml
 
 Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and a function that checks it for a record
-Measure = Callable[..., Iterable[Effect]]  # takes the records of each need
+EffectFunction = Callable[..., Iterable[Effect]]  # takes the records of each need
 R = TypeVar("R", bound=Record)
 
 
@@ -65,11 +74,11 @@ class Claim:
     #: Records that it is tested on. Some or all may be missing.
     needs: tuple[Where, ...]
     #: Takes the records of each need and returns the effects.
-    measure: Measure
+    measure: EffectFunction
     #: Condition on the records. None takes all of them.
     about: Scope | None = None
     #: Published effects, as `outcome_of` takes them, if the margin expresses "as good as".
-    printed: Printed = field(default_factory=dict, hash=False)
+    printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
     def scale(self) -> Scale:
@@ -91,7 +100,7 @@ class Claim:
         """Measure the effects in the records of each need that meet the statement's condition."""
         return list(self.measure(*self.concerned(*records)))
 
-    def outcome(self, *records: Sequence[Any], errors: Mapping[Place, float] = MappingProxyType({})) -> Outcome:
+    def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
         """Decide the claim by the records of each need.
 
         ``errors`` has the standard errors by the choice of test instances, for the cases that have one.
@@ -120,11 +129,11 @@ class Claims:
         return cls(converted(read_yaml(file), dict[str, Statement], str(file)))
 
     def claim(
-        self, name: str, *needs: Where, about: Scope | None = None, printed: Printed = NONE
-    ) -> Callable[[Measure], Claim]:
+        self, name: str, *needs: Where, about: Scope | None = None, printed: PublishedEffects = NONE
+    ) -> Callable[[EffectFunction], Claim]:
         """Declare the claim whose effects the decorated function measures."""
 
-        def declare(measure: Measure) -> Claim:
+        def declare(measure: EffectFunction) -> Claim:
             said = self._statements[name]
             found = Claim(name=name, said=said, needs=needs, measure=measure, about=about, printed=printed)
             return self._claims.setdefault(name, found)

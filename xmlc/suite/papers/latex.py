@@ -35,7 +35,7 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedColumn:
     """Hold one column: heading lines, texts with whether they are bold, whether it names rows, width in pt."""
 
     heading: list[str]
@@ -75,13 +75,13 @@ def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
     return "\n".join(floats)
 
 
-def _columns(panel: Panel) -> Iterator[Printed]:
+def _columns(panel: Panel) -> Iterator[PrintedColumn]:
     lines = panel.cells()
     for place, heading in enumerate(panel.headings()):
         cells = [line[place] for line in lines]
         widest = max((_text_width(text, bold) for text, bold in cells), default=0.0)
         printed = _broken(heading, widest)
-        yield Printed(printed, cells, place < len(panel.names), max(widest, *map(_text_width, printed)))
+        yield PrintedColumn(printed, cells, place < len(panel.names), max(widest, *map(_text_width, printed)))
 
 
 def _broken(heading: str, widest: float) -> list[str]:
@@ -98,7 +98,7 @@ def _text_width(text: str, bold: bool = False) -> float:
     return math.fsum(widths)
 
 
-def _least(column: Printed) -> float:
+def _least(column: PrintedColumn) -> float:
     """Return the least width of a column. Long texts can be broken into lines, but words cannot."""
     if column.width <= PARAGRAPH:
         return column.width
@@ -106,12 +106,12 @@ def _least(column: Printed) -> float:
     return max(NARROWEST, *map(_text_width, words))
 
 
-def _width(columns: Iterable[Printed]) -> float:
+def _width(columns: Iterable[PrintedColumn]) -> float:
     widths = [column.width for column in columns]
     return math.fsum(widths) + SEPARATION * (len(widths) - 1)
 
 
-def _parts(columns: list[Printed]) -> Iterator[list[Printed]]:
+def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
     """Divide columns into parts that fit a page. Each part begins with the columns that name rows."""
     names = [column for column in columns if column.names]
     part = list(names)
@@ -124,7 +124,7 @@ def _parts(columns: list[Printed]) -> Iterator[list[Printed]]:
     yield part
 
 
-def _broken_columns(columns: list[Printed], room: float) -> dict[int, float]:
+def _broken_columns(columns: list[PrintedColumn], room: float) -> dict[int, float]:
     """Return the width of each column whose texts are broken into lines, by the column's index."""
     missing = _width(columns) - room
     spare = math.fsum(column.width - _least(column) for column in columns)
@@ -138,7 +138,7 @@ def _broken_columns(columns: list[Printed], room: float) -> dict[int, float]:
     }
 
 
-def _pages(columns: list[Printed], broken: dict[int, float]) -> Iterator[range]:
+def _pages(columns: list[PrintedColumn], broken: dict[int, float]) -> Iterator[range]:
     """Divide rows into parts that fit a page."""
     start = lines = 0
     n = len(columns[0].cells)
@@ -152,7 +152,7 @@ def _pages(columns: list[Printed], broken: dict[int, float]) -> Iterator[range]:
     yield range(start, n)
 
 
-def _tabular(columns: list[Printed], broken: dict[int, float], rows: range) -> list[str]:
+def _tabular(columns: list[PrintedColumn], broken: dict[int, float], rows: range) -> list[str]:
     kinds = [
         f"p{{{broken[place]:.0f}pt}}" if place in broken else "l" if column.names else "r"
         for place, column in enumerate(columns)
@@ -169,7 +169,7 @@ def _tabular(columns: list[Printed], broken: dict[int, float], rows: range) -> l
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
-def _heading(column: Printed) -> str:
+def _heading(column: PrintedColumn) -> str:
     if len(column.heading) == 1:
         return latex(column.heading[0])
     side = "l" if column.names else "r"

@@ -16,9 +16,9 @@ FEWEST_DATASETS = 3
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # ratios from here on are printed without decimals
 
-Printed = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
-NONE: Printed = MappingProxyType({})
-Place = tuple[str, str]  # dataset and subject of a case
+PublishedEffects = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
+NONE: PublishedEffects = MappingProxyType({})
+CaseKey = tuple[str, str]  # dataset and subject of a case
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
 OPPOSITE = 2  # side of a case that is for the statement, but whose effect has the opposite sign of the published one
@@ -183,8 +183,8 @@ def outcome_of(
     margin: float,
     scale: Scale = Scale(),
     every: bool = False,
-    printed: Printed = NONE,
-    errors: Mapping[Place, float] = MappingProxyType({}),
+    printed: PublishedEffects = NONE,
+    errors: Mapping[CaseKey, float] = MappingProxyType({}),
 ) -> Outcome:
     """Decide a statement by its effects.
 
@@ -256,9 +256,9 @@ def together(*errors: float) -> float:
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
-def _by_place(effects: Sequence[Effect]) -> dict[Place, list[Effect]]:
+def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
     """Return the effects of each case in the order of seeds."""
-    groups: dict[Place, dict[int, Effect]] = {}
+    groups: dict[CaseKey, dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
         if effect.seed in runs or not math.isfinite(effect.value):
@@ -275,7 +275,7 @@ def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
     return estimate_of([scale.forth(effect.value) for effect in effects])
 
 
-def _over_datasets(estimates: Mapping[Place, Estimate]) -> Estimate:
+def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
     by_dataset: dict[str, list[float]] = {}
     for (dataset, _), estimate in estimates.items():
         by_dataset.setdefault(same_instances(dataset), []).append(estimate.mean)

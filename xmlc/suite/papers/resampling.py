@@ -9,12 +9,12 @@ from typing import Any
 from xmlc.metrics.resampling import REPLICATES
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import Claim
-from xmlc.suite.papers.outcome import Place
+from xmlc.suite.papers.outcome import CaseKey
 
 Records = Mapping[Where, Sequence[Any]]
 
 
-def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[Place, float]]:
+def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[CaseKey, float]]:
     """Return bootstrap standard errors, by the choice of the test instances, of the cases' means over seeds.
 
     Parameters
@@ -29,7 +29,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
         Claims on ratios are left out, and claims on records of earlier versions, which lack replicates. Cases that do
         not depend on the test instances are left out, too.
     """
-    found: dict[Claim, dict[Place, list[float]]] = {}
+    found: dict[Claim, dict[CaseKey, list[float]]] = {}
     for claim in claims:
         about = claim.concerned(*(given[need] for need in claim.needs))
         kept = [getattr(record, "resampled", None) for records in about for record in records if _measured(record)]
@@ -38,7 +38,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
     for number in range(REPLICATES):
         drawn = {need: [_replicate(record, number) for record in records] for need, records in given.items()}
         for claim, of_places in found.items():
-            seeds: dict[Place, list[float]] = {}
+            seeds: dict[CaseKey, list[float]] = {}
             for effect in claim(*(drawn[need] for need in claim.needs)):
                 seeds.setdefault((effect.dataset, effect.subject), []).append(effect.value)
             for place, values in seeds.items():

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xmlc.suite.report.words import some
-from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, SEEDS, VERSIONS, Settings
+from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, SEEDS, VERSIONS, RecordedSettings
 
 WIDTH = 40
 NONE = "none"
 ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # models and methods come at 1, after seeds
 Texts = dict[str, dict[str, str]]
-Place = tuple[str, ...]  # dataset, model, method, as far as a setting has them
+SettingKey = tuple[str, ...]  # dataset, model, method, as far as a setting has them
 
 
 class Change(NamedTuple):
@@ -26,7 +26,7 @@ class Change(NamedTuple):
         return f"{self.where}: {self.name} {self.values}" if self.where else f"{self.name} {self.values}"
 
 
-def texts_of(settings: Iterable[Settings]) -> Texts:
+def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
     """Return the settings of all tables of a run as texts. Different values of one setting are joined."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:
@@ -38,7 +38,7 @@ def texts_of(settings: Iterable[Settings]) -> Texts:
 
 def changes_between(old: Texts, new: Texts) -> list[Change]:
     """Return changes of settings that both runs have, in order: seeds, models and methods, data, versions, code."""
-    groups: dict[tuple[str, str, str], list[Place]] = {}
+    groups: dict[tuple[str, str, str], list[SettingKey]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
     for subject, place in places.items():
         for name in {**old[subject], **new[subject]}:
@@ -55,7 +55,7 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
     return sorted(found, key=lambda change: ORDER.get(change.name, 1))
 
 
-def changes_line(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> str:
+def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], moved: bool) -> str:
     """Return one line on the known differences between two runs.
 
     Parameters
@@ -86,7 +86,7 @@ def changes_line(tables: Iterable[tuple[Settings, Settings]], moved: bool) -> st
     return f"The runs differ in {said}{rest}"
 
 
-def _where(changed: Sequence[Place], every: Iterable[Place]) -> str:
+def _where(changed: Sequence[SettingKey], every: Iterable[SettingKey]) -> str:
     """Name models with their methods, then datasets, unless the models changed on all of their datasets."""
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))

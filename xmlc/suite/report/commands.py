@@ -27,7 +27,7 @@ from xmlc.suite.papers.printing import select, to_markdown
 from xmlc.suite.report.compare import accept, compare, compared_fingerprints
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
-from xmlc.suite.report.status import failures, of_files, outcome_of, status_of, to_text
+from xmlc.suite.report.status import failures, of_files, run_outcome, status_of, to_text
 from xmlc.suite.report.summary import summary_as_markdown, summary_as_text, summary_of_published, summary_of_runs
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
@@ -119,7 +119,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     plan = plan_of(Project.read(content))
     plan = of_files(plan, last.files) if last.files and not papers else plan
     status = status_of(plan, Path(), failures(LOGS), papers)
-    click.echo(to_text(status, last.about, outcome_of(last)), nl=False)
+    click.echo(to_text(status, last.about, run_outcome(last)), nl=False)
     if not all(result.done for result in status):
         ctx.exit(1)
 

@@ -17,8 +17,8 @@ from xmlc.suite.report.verdicts import (
     EXACT,
     OUTCOMES,
     Judge,
-    Kind,
-    Place,
+    NumberKind,
+    PublishedKey,
     Spread,
     Tolerance,
     Verdict,
@@ -35,7 +35,7 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.suite.results.frame import Key, Number, Rows, join, published_of, quantities_of, read_numbers
 from xmlc.suite.results.manifest import Manifest, by_number, same_data
-from xmlc.suite.results.settings import Settings
+from xmlc.suite.results.settings import RecordedSettings
 
 
 class UnmatchedPart(NamedTuple):
@@ -75,7 +75,7 @@ class Comparison:
     published: bool = False
     paper: str = ""
     table: str = ""
-    settings: tuple[Settings, Settings] = field(default_factory=lambda: ({}, {}))
+    settings: tuple[RecordedSettings, RecordedSettings] = field(default_factory=lambda: ({}, {}))
     titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -100,7 +100,7 @@ def compare(
     judge: Judge | None = None,
     tolerance: Tolerance = EXACT,
     columns: Collection[str] = (),
-    runs: Mapping[Place, Spread] | None = None,
+    runs: Mapping[PublishedKey, Spread] | None = None,
 ) -> list[Comparison]:
     """Compare two CSV tables, or two folders of tables file by file.
 
@@ -339,31 +339,31 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     return said
 
 
-def count(numbers: Iterable[Number], kind: Kind | None = None) -> Counter[Verdict]:
+def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[Verdict]:
     """Count judged numbers by verdict, either all or only one kind."""
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
 
 
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines that count the verdicts on a paper's numbers: first measured ones, then other kinds that ran."""
-    outcome = outcome_of(numbers)
+    outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
-    lines = [measured_line(count(numbers, Kind.MEASURED), where)] if outcome["printed"] else []
+    lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["printed"] else []
     if fitted := outcome["fitted"]:
         lines.append(f"{calibrated} of them have settings fitted to published results")
-    for kind in (Kind.OTHER_SPLIT, Kind.QUOTED):
+    for kind in (NumberKind.OTHER_SPLIT, NumberKind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")
-    for kind in (Kind.DATASET, Kind.CONFIGURATION):
+    for kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
         counts = count(numbers, kind)
         del counts[Verdict.NOT_RUN]
         lines += [f"{kind}: {equal_line(counts, 'equal')}"] if counts else []
     return lines
 
 
-def outcome_of(numbers: Iterable[Number]) -> dict[str, Any]:
+def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
     """Count the outcomes for the numbers that papers measured, as headings and cells of one row of a table."""
-    measured = [one for one in numbers if one.verdict and one.kind is Kind.MEASURED]
+    measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
     counts, datasets = count(measured), {one.dataset for one in measured}
     ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}
     run = Counter({one: counts[one] for one in OUTCOMES}).total()

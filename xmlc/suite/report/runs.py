@@ -14,7 +14,7 @@ from xmlc.core.files import atomic_file
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.declared import Table
-from xmlc.suite.report.verdicts import Kind, Place, Spread, as_float, kind_of
+from xmlc.suite.report.verdicts import NumberKind, PublishedKey, Spread, as_float, kind_of
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import is_missing
 from xmlc.suite.results.records.base import RecordFile
@@ -22,7 +22,7 @@ from xmlc.suite.results.records.ranking import RankingRecord
 
 COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
 BETWEEN = " / "  # separates the keys of a row
-JUDGED = (Kind.MEASURED, Kind.QUOTED)
+JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
 
 
 def read_runs(file: Path) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def _check(row: tuple[str, ...], where: str) -> None:
         raise XmlcError(f"{where}: found values of {len(runs)} seeds, expected at least two")
 
 
-def read_spreads(file: Path) -> dict[Place, Spread]:
+def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
     """Return how much each number of the CSV varies."""
     found = {}
     for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):

@@ -233,7 +233,7 @@ def _causes(failure: Failure, file: Path) -> bool:
     )
 
 
-def outcome_of(run: LastRun) -> str:
+def run_outcome(run: LastRun) -> str:
     """Return a sentence on a running or killed run and its unfinished files, or an empty text if the run has ended."""
     if run.ended:
         return ""

@@ -15,7 +15,7 @@ from xmlc.suite.papers.panels import named
 from xmlc.suite.papers.printing import escaped
 from xmlc.suite.report.changes import changes_line
 from xmlc.suite.report.compare import Comparison, published_lines
-from xmlc.suite.report.verdicts import Kind, Verdict, difference
+from xmlc.suite.report.verdicts import NumberKind, Verdict, difference
 from xmlc.suite.report.words import count_of, some
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
@@ -74,17 +74,17 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
     outside = [
         (one, number)
         for one, number in numbers
-        if number.kind is Kind.MEASURED and number.verdict in (Verdict.ABOVE, Verdict.BELOW) and number.interval
+        if number.kind is NumberKind.MEASURED and number.verdict in (Verdict.ABOVE, Verdict.BELOW) and number.interval
     ]
     outside.sort(key=lambda pair: -abs(difference(pair[1]) / pair[1].interval))
     headings = ("table", "row", "column", "published", "measured", "difference", "interval")
     sections = []
-    for kind in Kind:
+    for kind in NumberKind:
         for verdict in Verdict:
             group = [(one, number) for one, number in numbers if (number.kind, number.verdict) == (kind, verdict)]
             rows = [[_name(one), *_cell(number), _interval(number)] for one, number in group]
             line = f"{kind}, {verdict}: {count_of(len(rows), 'cell')}"
-            if (kind, verdict) == (Kind.MEASURED, Verdict.DIFFERENT):
+            if (kind, verdict) == (NumberKind.MEASURED, Verdict.DIFFERENT):
                 line += _sizes([number for _, number in group])
             sections += [Section(line, headings, rows)] if rows else []
     sections += [

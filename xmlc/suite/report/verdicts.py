@@ -21,10 +21,10 @@ from xmlc.suite.results.intervals import student_quantile
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
 NO_CHANCE = "runs vary by no more than the rounding of the published number"
-Place = tuple[str, str, Key, str]  # paper, table, row, column
+PublishedKey = tuple[str, str, Key, str]  # paper, table, row, column
 
 
-class Kind(StrEnum):
+class NumberKind(StrEnum):
     """List the kinds of published numbers, which are counted separately."""
 
     MEASURED = "measured"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
     COST = "costs"
 
 
-def kind_of(name: str, definition: TableDefinition, model: str | None = None) -> Kind:
+def kind_of(name: str, definition: TableDefinition, model: str | None = None) -> NumberKind:
     """Return the kind of a published number.
 
     Parameters
@@ -49,11 +49,11 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     """
     about = column(name)
     if about.cost:
-        return Kind.COST
+        return NumberKind.COST
     if about.kind != "measure":
-        return Kind.DATASET if about.kind == "constant" else Kind.CONFIGURATION
+        return NumberKind.DATASET if about.kind == "constant" else NumberKind.CONFIGURATION
     own = definition.measured_models
-    return Kind.QUOTED if own and model and model not in own else Kind.MEASURED
+    return NumberKind.QUOTED if own and model and model not in own else NumberKind.MEASURED
 
 
 class Verdict(StrEnum):
@@ -257,7 +257,7 @@ class Judge:
     """Judge numbers by our runs, published runs, splits, and settings fitted to published results."""
 
     #: How much our runs with several seeds vary.
-    spreads: Mapping[Place, Spread] = field(default_factory=dict)
+    spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
     #: By paper, the number of runs behind its means, or 1 if it is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Paper and dataset, if the paper's split is known to be ours.
@@ -268,7 +268,7 @@ class Judge:
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
-    def of_project(cls, config: Path, spreads: Mapping[Place, Spread]) -> Judge:
+    def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
         """Read the papers' configuration and the catalogue of datasets.
 
         Raises
@@ -293,11 +293,11 @@ class Judge:
             },
         )
 
-    def kind(self, paper: str, definition: TableDefinition, number: Number) -> Kind:
+    def kind(self, paper: str, definition: TableDefinition, number: Number) -> NumberKind:
         """Return the kind of a published number. Measured ones count on only one split of the same instances."""
         kind = kind_of(number.quantity, definition, number.model)
-        elsewhere = kind is Kind.MEASURED and (paper, number.dataset) in self.report_on
-        return Kind.OTHER_SPLIT if elsewhere else kind
+        elsewhere = kind is NumberKind.MEASURED and (paper, number.dataset) in self.report_on
+        return NumberKind.OTHER_SPLIT if elsewhere else kind
 
     def judge(self, paper: str, table: str, number: Number, row: Row) -> Number:
         """Judge one number next to the published one.
@@ -318,15 +318,20 @@ class Judge:
         """
         kind = number.kind
         expected, value = as_float(number.published), as_float(number.value)
-        if kind is Kind.COST or number.quantity.endswith(DEVIATION) or expected is None or not math.isfinite(expected):
+        if (
+            kind is NumberKind.COST
+            or number.quantity.endswith(DEVIATION)
+            or expected is None
+            or not math.isfinite(expected)
+        ):
             return number
         if value is None or math.isnan(value):
             return replace(number, verdict=Verdict.FAILED if number.reason else Verdict.NOT_RUN)
         unit = unit_of_last_digit(number.published)
-        if kind in (Kind.DATASET, Kind.CONFIGURATION):
+        if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
         interval, fixed, reason = self._interval(paper, table, number, row, unit)
-        if kind is Kind.OTHER_SPLIT:
+        if kind is NumberKind.OTHER_SPLIT:
             reason += f"; the published number counts on {self.report_on[paper, number.dataset]}"
         return replace(
             number,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_file, check_listed, listed_in, unlisted_in
+from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_listed, listed_in, unlisted_in, verify_file
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config import paths
@@ -102,7 +102,7 @@ def verify(places: Iterable[Path]) -> Verified:
 def _check_of(file: Path) -> Callable[[], object] | None:
     """Return a function that checks a file by its folder's list or by its own checksum, or None if it has neither."""
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
-        return partial(check_file, file)
+        return partial(verify_file, file)
     if file.suffix != ".json":
         return None
     try:

@@ -154,7 +154,7 @@ def numbers_of(sources: Iterable[Source]) -> list[Number]:
     ]
 
 
-def row_of(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
+def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
     """Return a row of values that are not means over seeds."""
     return {name: Number(quantity=name, value=value, key=key, records=records) for name, value in values.items()}
 
@@ -191,7 +191,7 @@ def _means(key: Key, quantities: dict[str, dict[int | None, Number]]) -> Row:
         value, deviation = _summary(name, list(runs.values()))
         first = next(iter(numbers.values()))
         row[name] = replace(first, key=key, seed=None, value=value, deviation=deviation, runs=runs, records=records)
-    return row if seeds == [None] else row | row_of(key, {SEEDS: len(seeds)})
+    return row if seeds == [None] else row | make_row(key, {SEEDS: len(seeds)})
 
 
 def _summary(name: str, values: list[Any]) -> tuple[Any, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xmlc.core.files import write_record
 from xmlc.suite.results.records.base import read_checked
-from xmlc.suite.results.settings import Settings
+from xmlc.suite.results.settings import RecordedSettings
 
 SUFFIX = ".manifest.json"
 STORAGE_COPIES = ".snakemake/storage"
@@ -43,7 +43,7 @@ class Manifest:
     suite: Path | None = None
     digests: dict[str, str] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
-    settings: Settings = field(default_factory=dict)
+    settings: RecordedSettings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
         """Write PREFIX.manifest.json atomically, and return its path."""

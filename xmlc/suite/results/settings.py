@@ -14,7 +14,7 @@ from xmlc.core.sources import PACKAGE, commit
 from xmlc.suite.results.records.base import Record, RecordFile
 
 BETWEEN = " / "
-Settings = dict[str, dict[str, object]]
+RecordedSettings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
@@ -25,9 +25,9 @@ RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 
-def settings_of(records: Iterable[RecordFile]) -> Settings:
+def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
     """Return the settings that records contain, and the version of the code that is in use now."""
-    found: Settings = {"": {CODE: code_in_use(), COMMIT: commit()}}
+    found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
         environment: Environment | None = getattr(record, "environment", None)

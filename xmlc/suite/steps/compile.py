@@ -12,7 +12,7 @@ from xmlc.compiling import (
     N_FEATURES,
     N_LABELS,
     N_TRAIN,
-    Part,
+    CompiledPart,
     compile_parts,
     few,
     methods_of,
@@ -23,7 +23,7 @@ from xmlc.compiling import (
 LOOK_UP = ("oracle", "estimates")  # estimators that compute nothing
 
 
-def parts_of(suite: Path) -> list[Part]:
+def parts_of(suite: Path) -> list[CompiledPart]:
     """List the parts that the steps of a suite compile, the costly parts first.
 
     Raises
@@ -38,8 +38,8 @@ def parts_of(suite: Path) -> list[Part]:
     inferring = {method for model in configured.models for method in configured.inferred(model)}
     return [
         *(model_of(name, model.estimator, model.hyperparameters) for name, model in models.items()),
-        Part("data", compile_data, {}),
-        Part("ranking", compile_ranking, {}),
+        CompiledPart("data", compile_data, {}),
+        CompiledPart("ranking", compile_ranking, {}),
         *methods_of([*configured.methods, *configured.measure_methods], sorted(inferring)),
     ]
 

@@ -20,7 +20,7 @@ from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, file_facts,
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
 from xmlc.suite.config.sources import (
     OF_MIRRORS,
-    Place,
+    Location,
     States,
     by_hand,
     check_sources,
@@ -148,7 +148,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
     """Yield the ways to get the dataset, in the order in which they are tried."""
-    places: list[Place] = [by_hand(dataset, resources)]
+    places: list[Location] = [by_hand(dataset, resources)]
     places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):

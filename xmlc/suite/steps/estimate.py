@@ -9,7 +9,7 @@ import click
 from xmlc.cli._options import out_option
 from xmlc.core.files import atomic_folder
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.suite.results.records.thresholds import Estimates, PartEstimates
+from xmlc.suite.results.records.thresholds import EstimatesRecord, PartEstimates
 from xmlc.suite.steps.run import TrainedStep, on_trained_model, write_estimates
 
 
@@ -24,6 +24,6 @@ def command(step: TrainedStep, model: SparseProbabilityEstimator, min_probabilit
         for part in ("val", "test"):
             _, ms = write_estimates(model, step.data, part, min_probability, folder)
             parts[part] = PartEstimates(ms_per_instance=ms)
-        Estimates(min_probability=min_probability, parts=parts, **step.finish(written=folder)).write(
-            folder / Estimates.FILE
+        EstimatesRecord(min_probability=min_probability, parts=parts, **step.finish(written=folder)).write(
+            folder / EstimatesRecord.FILE
         )

@@ -28,7 +28,7 @@ from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import data_option, extension_option, training_option
 from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, SizeWeights, TruncatedEstimates
-from xmlc.suite.results.records.thresholds import Estimates
+from xmlc.suite.results.records.thresholds import EstimatesRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
 
@@ -79,7 +79,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
     XmlcError
         Estimates and test set do not belong together.
     """
-    about, Y = Estimates.read(folder / Estimates.FILE), prepared.part("test")[1]
+    about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
     spe = lent(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
         raise XmlcError(
@@ -187,7 +187,7 @@ def command(
     """Draw or estimate once, then run all methods in this process: starting one takes longer than most methods."""
     takes_sizes = any([method_named(name).takes_sizes for name in methods])  # a list, so that each name is checked
     step = TrainedStep.read("infer", data, training, threads)
-    if (basis / Estimates.FILE).is_file():
+    if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)
     elif takes_sizes:
         raise XmlcError("--from: found a model, expected estimates for the method gfm-sizes. Run `xmlc estimate` first")

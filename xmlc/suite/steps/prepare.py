@@ -30,16 +30,16 @@ from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, lo
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
-from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, Counts, Meta, fit_mask, recorded_name
+from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name
 
 SEED = 0  # of the split of run 0, from which other runs count on
 RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
-Part = tuple[sparse.csr_array, sparse.csr_array]
+DataPart = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def prepare(
     dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, filter: Path | None = None
-) -> tuple[Meta, Part, Part]:
+) -> tuple[Meta, DataPart, DataPart]:
     """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
 
     Parameters
@@ -60,7 +60,7 @@ def prepare(
     meta : Meta
     train, test : (X, Y)
     """
-    files = source_files(dataset, source, with_filter=filter is None)
+    files = files_of_source(dataset, source, with_filter=filter is None)
     filter = filter or (source / files.filter if files.filter else None)
     with _copies_named(source):
         train, test = read_parts(source, files)
@@ -108,7 +108,7 @@ def prepare(
     return meta, train, test
 
 
-def source_files(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
+def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
     """Return an entry with format, base of ids and file names from ``source.json`` or else from the catalogue.
 
     Without ``source.json`` a file may also be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The
@@ -156,7 +156,7 @@ def _copies_named(source: Path) -> Iterator[None]:
         raise
 
 
-def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
+def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     """Read training and test part in any of the formats."""
     format, train, test = files.format, files.train, files.test
     if files.split_files:
@@ -168,7 +168,7 @@ def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
     if format == "arff":
         check_alike(source / train[0], source / test[0], labels)
 
-    def read(vocabulary: dict[str, int] | None) -> tuple[Part, ...]:
+    def read(vocabulary: dict[str, int] | None) -> tuple[DataPart, ...]:
         return tuple(
             load(
                 source / names[0],
@@ -187,7 +187,7 @@ def read_parts(source: Path, files: Dataset) -> tuple[Part, Part]:
     return first, second
 
 
-def differences(counts: Counts, published: PublishedCounts) -> list[str]:
+def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
     """Describe counts that differ from the published ones, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
@@ -217,7 +217,7 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     ]
 
 
-def _counts(train: Part, test: Part) -> Counts:
+def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
     (n, d), (_, m), positives = train[0].shape, train[1].shape, train[1].nnz
     return {
         "n_train": n,
@@ -229,7 +229,7 @@ def _counts(train: Part, test: Part) -> Counts:
     }
 
 
-def _of_same_width(train: Part, test: Part, format: str) -> tuple[Part, list[str]]:
+def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
     """Return the test set with the features of the training set, and notes about differences.
 
     Both sets get the larger number of labels. Otherwise the measures would be of other label sets.
@@ -251,7 +251,7 @@ def _digest(files: list[Path], filter: Path | None) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[Part, Part]:
+def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
     """Read a data file and split it by one column of its split files.
 
     Parameters

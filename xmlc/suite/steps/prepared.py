@@ -18,20 +18,20 @@ from xmlc.kernels.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
-Count = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
+StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
 DESCRIBED |= dict.fromkeys(("n_train", "n_test", "d", "m"), int)
-COUNTED: tuple[Count, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
+COUNTED: tuple[StatisticName, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
 
 
-class Split(TypedDict):
+class ValidationSplit(TypedDict):
     """Describe how the training set was split: the share of the validation part, and the seed."""
 
     validation_share: float
     seed: int
 
 
-class Counts(TypedDict):
+class DatasetCounts(TypedDict):
     """Describe how large a dataset is.
 
     Attributes
@@ -50,7 +50,7 @@ class Counts(TypedDict):
     instances_per_label: float
 
 
-class Meta(Counts):
+class Meta(DatasetCounts):
     """Describe a prepared dataset: the content of its ``meta.json`` in addition to its counts.
 
     Attributes
@@ -71,7 +71,7 @@ class Meta(Counts):
     name: str
     synthetic: NotRequired[bool]
     digest: str
-    split: Split
+    split: ValidationSplit
     notes: list[str]
 
 

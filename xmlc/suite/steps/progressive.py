@@ -20,10 +20,10 @@ from xmlc.suite.results.records.progressive import ProgressiveCosts, Progressive
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import step_to_train
 
-Rows = tuple[ProgressiveRow, ...]
+ProgressiveRows = tuple[ProgressiveRow, ...]
 
 
-def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Rows, float, float]:
+def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[ProgressiveRows, float, float]:
     """Predict, then learn, instance by instance.
 
     Parameters

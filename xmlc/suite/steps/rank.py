@@ -12,7 +12,7 @@ from xmlc.core.environment import peak_bytes
 from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import K, ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking
-from xmlc.suite.options import data_option, in_turn
+from xmlc.suite.options import data_option, each_in_turn
 from xmlc.suite.results.records.ranking import RankingCosts, RankingRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
@@ -46,7 +46,7 @@ def command(
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)
     propensity_of_labels, Y = propensities(prepared.part("train")[1], a, b), prepared.part("test")[1]
-    for folder, training, record in in_turn(model=models, training=trainings, out=out):
+    for folder, training, record in each_in_turn(model=models, training=trainings, out=out):
         step = TrainedStep.read("rank", data, training, threads)
         model = step.load(folder)
         labels, ms = rank_timed(model, step.data, max(K))

@@ -26,7 +26,13 @@ from xmlc.kernels.counter_random import Stream
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
-from xmlc.suite.results.records.simulation import Growth, GrowthFromSamples, ModelScores, Scores, SimulationRecord
+from xmlc.suite.results.records.simulation import (
+    GrowthFromSamples,
+    ModelScores,
+    SimulationRecord,
+    TimesByLabels,
+    TrialMeans,
+)
 
 SEED = 0
 N_LABELS = 25
@@ -215,7 +221,7 @@ def _simulate_model(
     }
 
 
-def summary(scores: np.ndarray) -> Scores:
+def summary(scores: np.ndarray) -> TrialMeans:
     """Return the means over trials, the last axis, and their standard errors."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
@@ -232,7 +238,7 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
     return found[0]
 
 
-def measure_growth(seed: int, n_trials: int) -> Growth:
+def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the time of inference from samples grows with the number of labels: Figure 1, right.
 
     One thread runs the tasks in turns, and the best of `ROUNDS` rounds of each counts. Every task runs once before, so

@@ -25,7 +25,7 @@ from xmlc.metrics.resampling import Resampled, resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import extension_option
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
-from xmlc.suite.results.records.thresholds import Chosen, Estimates, GridScores, ThresholdCosts, ThresholdRecord
+from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
 from xmlc.thresholds.bounds import GRID, priors
@@ -227,7 +227,7 @@ def command(
             evaluate_unlabelled(step, model, methods, min_probability, folder)
         return
     spe = {part: lent(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
-    min_probability, found = Estimates.read(estimates / Estimates.FILE).min_probability, {}
+    min_probability, found = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability, {}
     with atomic_folder(out) as folder:
         for method in methods:
             try:

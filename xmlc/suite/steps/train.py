@@ -12,10 +12,10 @@ from xmlc.core.files import folder_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.options import data_option, estimator_option, in_turn, name_option, parameters_option
+from xmlc.suite.options import data_option, each_in_turn, estimator_option, name_option, parameters_option
 from xmlc.suite.results.records.base import TrainingSplit
 from xmlc.suite.results.records.search import SearchRecord
-from xmlc.suite.results.records.training import Search, TrainingCosts, TrainingRecord
+from xmlc.suite.results.records.training import SearchSummary, TrainingCosts, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import fit_timed, step_to_train
 
@@ -49,8 +49,8 @@ def command(
     records: tuple[Path, ...],
 ) -> None:
     """Train and save with each seed."""
-    search: Search | None = None
-    for seed, folder, record in in_turn(seed=seeds, out=out, record=records):
+    search: SearchSummary | None = None
+    for seed, folder, record in each_in_turn(seed=seeds, out=out, record=records):
         prepared = Prepared(data, seed)
         if tuned is not None:
             result = SearchRecord.read_for(tuned, estimator, prepared.digest)

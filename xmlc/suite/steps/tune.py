@@ -24,7 +24,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Objective, parse_space
+from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, TrialObjective, parse_space
 from xmlc.suite.config.suite import Stages
 from xmlc.suite.options import data_option, estimator_option, json_option, record_option
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
@@ -51,7 +51,7 @@ class Search:
     #: For each searched hyperparameter, the values, or the ends of the interval, that may be tried.
     tried: Mapping[str, tuple[object, ...]]
     #: Runs the search on an objective.
-    run: Callable[[Objective], None]
+    run: Callable[[TrialObjective], None]
     #: Maximise the mean of P@1, P@3 and P@5 over this many 80/20 splits. None maximises P@1 on the first split.
     splits: int | None = None
     #: Maximum numbers of instances that trials are trained and scored on. None for all.

@@ -27,7 +27,7 @@ from report_cases import dataset, inference, inferred_from_estimates, ranking, t
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.claims_table import claims_line, counted
-from xmlc.suite.report.compare import outcome_of, published_lines
+from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.page.content import page_of
 from xmlc.suite.report.page.render import packed, to_html
 from xmlc.suite.report.verdicts import Judge, Verdict
@@ -156,7 +156,7 @@ OUTCOME = {
 
 def test_headline_counts_every_measured_cell_once(page):
     # Training of fastxml on yeast failed. Two numbers of wiki10-31k were not run.
-    assert outcome_of(page.printed) == outcome_of(page.papers[0].printed) == OUTCOME
+    assert count_outcomes(page.printed) == count_outcomes(page.papers[0].printed) == OUTCOME
     facts = ["3 of 7", "1 of 2 datasets", "1 equal as printed", "1 inside", "1 outside -", "0 undecided"]
     assert absent(page.outcome, *facts) == []
 
@@ -166,12 +166,12 @@ def test_published_table_without_results_counts_as_not_run(tmp_path):
     (tmp_path / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nscene,plt,75.00\n")
     for file in tmp_path.glob("results/tables/*/table1.*"):
         file.unlink()
-    found = outcome_of(page_of_run(tmp_path).printed)
+    found = count_outcomes(page_of_run(tmp_path).printed)
     assert found == OUTCOME | {"datasets run": "1 of 3", "printed": 8, "not run": 5}
 
 
 def test_without_split_error_only_equal_printed_numbers_are_judged(run):
-    found = outcome_of(page_of_run(run, Judge()).printed)
+    found = count_outcomes(page_of_run(run, Judge()).printed)
     assert (found["equal as printed"], found["undecided"], found["run"]) == (1, 2, 3)
 
 

@@ -4,7 +4,7 @@ from record_cases import estimates, whole
 from record_files import RecordFile
 from report_cases import thresholds
 
-from xmlc.suite.results.records.thresholds import Estimates, ThresholdRecord
+from xmlc.suite.results.records.thresholds import EstimatesRecord, ThresholdRecord
 
 RESAMPLED = {"macro_f": [0.0125, -0.25]}
 CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"])
@@ -21,5 +21,5 @@ class TestFile(RecordFile):
 
 
 class TestEstimates(RecordFile):
-    kind, content, nan_at = Estimates, estimates(), ["min_probability"]
+    kind, content, nan_at = EstimatesRecord, estimates(), ["min_probability"]
     broken = ((["parts", "val", "ms_per_instance"], ...),)

@@ -9,7 +9,7 @@ from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO, Range
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition, columns
-from xmlc.suite.results.frame import Rows, Source, row_of
+from xmlc.suite.results.frame import Rows, Source, make_row
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
 
@@ -82,7 +82,7 @@ def _ranges(model: str, searched: ModelSpec) -> Rows:
             drawn = f"{scale}, integers" if values.integer else scale
             entry = {"low": values.low, "high": values.high, "drawn": drawn}
         key = EVERY_DATASET, model, name
-        rows[key] = row_of(key, entry)
+        rows[key] = make_row(key, entry)
     return rows
 
 
@@ -94,7 +94,7 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
     for name in _names(searched):
         row = {"value": _in_print(record.hyperparameters.get(name))} | found
         key = record.dataset.name, record.model, name
-        rows[key] = row_of(key, row, (source.path,))
+        rows[key] = make_row(key, row, (source.path,))
     return rows
 
 

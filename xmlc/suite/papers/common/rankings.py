@@ -7,7 +7,7 @@ from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.notes import fixed, threads_of
-from xmlc.suite.results.frame import Rows, average, row_of
+from xmlc.suite.results.frame import Rows, average, make_row
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import MACRO_F_CONVENTION, THRESHOLD_CONVENTION, method_title, model_title
 
@@ -80,7 +80,7 @@ def _with_macro_f(table: Table) -> Rows:
             row = rows.get((dataset, model))
             if row is None:
                 note = known[model].without.get(dataset, NOT_RUN)
-                row = row_of((dataset, model), {"note": note, "seeds": 0})
+                row = make_row((dataset, model), {"note": note, "seeds": 0})
             of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in BASELINE_METHODS}
             found[dataset, model] = row | {name: mean for name, mean in of_methods.items() if mean}
     return found

@@ -21,7 +21,7 @@ FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-appr
 Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
 
 
-def runs_of(records: Sequence[InferenceRecord], *methods: str) -> Runs:
+def simulated_runs(records: Sequence[InferenceRecord], *methods: str) -> Runs:
     """Yield dataset, model, seed, and the finished records by method, for each run that has these methods."""
     finished = [record for record in records if record.metrics is not None]
     for (dataset, model, seed), found in by_method(finished).items():
@@ -29,7 +29,7 @@ def runs_of(records: Sequence[InferenceRecord], *methods: str) -> Runs:
             yield dataset, model, seed, found
 
 
-def measured(record: InferenceRecord, metric: str) -> float:
+def measured_times(record: InferenceRecord, metric: str) -> float:
     """Return a metric of a finished record in percent."""
     assert record.metrics is not None
     return 100 * record.metrics[metric]
@@ -49,24 +49,24 @@ def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator
 
 def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
     """Yield by how much the lowest value of the methods for F exceeds the value of H."""
-    for dataset, model, seed, methods in runs_of(records, "h"):
-        if others := [measured(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
-            yield Effect(dataset, model, seed, min(others) - measured(methods["h"], metric))
+    for dataset, model, seed, methods in simulated_runs(records, "h"):
+        if others := [measured_times(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
+            yield Effect(dataset, model, seed, min(others) - measured_times(methods["h"], metric))
 
 
 @statements.claim("no-clear-winner", INFERRED)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the worst method with the best on the same samples of a PCC. BR has only one method and its variant."""
-    for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
+    for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
         if model == "pcc":
-            scores = [measured(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
+            scores = [measured_times(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
             yield Effect(dataset, "", seed, min(scores) - max(scores))
 
 
 @statements.claim("gfm-faster", INFERRED)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the times of inference from the same samples."""
-    for dataset, model, seed, methods in runs_of(records, "gfm", "meuf-cubic"):
+    for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
         gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
         if model == "pcc" and gfm and meuf:  # with a model of single labels, GFM gets independent labels
             yield Effect(dataset, "", seed, meuf / gfm)

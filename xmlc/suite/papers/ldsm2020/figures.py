@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 R = TypeVar("R", bound=Record)
-Scores = dict[str, float]  # by measure, in percent
+PercentByMeasure = dict[str, float]  # by measure, in percent
 
 OURS, OTHER = "ldsm", "fastxml"
 BINARY = "ldsm-mean"  # its trees are binary on delicious, as in Figures 1, 3 and 7, while Table 4 has M = 4
@@ -195,7 +195,7 @@ def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
     return f"{value:g}\n{np.mean(known):g}" if len(known) == len(depths) else f"{value:g}"
 
 
-def _draw_scores(axes: Axes, scores: dict[float, Scores]) -> None:
+def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
     for metric, k in PLOTTED:
         values = [row[f"{metric}@{k}"] for row in scores.values()]
         axes.plot(list(scores), values, label=f"{TITLES[metric]}@{k}", **_style(metric, k))
@@ -205,7 +205,7 @@ def _style(metric: str, k: int) -> dict[str, Any]:
     return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric]}
 
 
-def _draw_bars(axes: Axes, groups: dict[str, Scores], metric: str) -> None:
+def _draw_bars(axes: Axes, groups: dict[str, PercentByMeasure], metric: str) -> None:
     if not groups:
         axes.set_axis_off()
         return
@@ -224,7 +224,7 @@ def _bars() -> list[Patch]:
     return [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()]
 
 
-def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, Scores]:
+def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, PercentByMeasure]:
     """Return the scores of single trees and ensembles.
 
     1 is the first tree of the ensemble, 1* the best tree that a search found.
@@ -290,7 +290,7 @@ def _label(axes: Axes, x: str, y: str) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
-def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, Scores]:
+def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, PercentByMeasure]:
     return _mean_scores([(row.n_trees, row.metrics) for record in records for row in record.rows])
 
 
@@ -300,7 +300,7 @@ def _number(value: object) -> float:
     raise XmlcError(f"figure: found {value!r} as a swept hyperparameter, expected a number")
 
 
-def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, Scores]:
+def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, PercentByMeasure]:
     """Return the scores of rows by their value, in percent and averaged over seeds."""
     found: dict[float, list[Mapping[str, float]]] = {}
     for value, metrics in rows_of:

@@ -43,7 +43,7 @@ WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57,
 # The paper's table shows the better of up to three passes.
 TABLE_3 = {model_title(f"{name}-3-passes"): {"aloi": apart} for name, apart in zip(ONLINE, (-5.48, -4.72), strict=True)}
 
-Pairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
+RankingPairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
 
 
 @statements.claim("as-good-as-offline", RANKINGS, about=NAMED, printed=BOTH)
@@ -126,7 +126,7 @@ def _differences(records: Sequence[RankingRecord], models: Sequence[str], *rival
     return (ranked_apart(*pair, "p@1") for pair in _pairs(_multi_label(records), models, *rivals))
 
 
-def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> Pairs:
+def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> RankingPairs:
     """Yield models and rivals of equal numbers of passes. A rival without passes meets the model with the most."""
     for (dataset, _), found in by_model(records).items():
         runs = {without_passes(name): record for name, record in found.items()}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Records = Sequence[ProgressiveRecord]
+ProgressiveRecords = Sequence[ProgressiveRecord]
 
 # Line styles differ too, for black and white. A policy has one style, whichever rule its trees grow by.
 STYLES: dict[str, dict[str, Any]] = {
@@ -36,7 +36,7 @@ FIRST = 10  # curves begin after this many instances, because before that each o
 @figure(
     "figure2", STREAMS, caption="Entropy reduction against the number of instances seen, with a panel for each dataset."
 )
-def figure2(paper: str, records: Records) -> Figure:
+def figure2(paper: str, records: ProgressiveRecords) -> Figure:
     """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
 
     The logarithm is taken of the accuracies' means over seeds.
@@ -62,7 +62,7 @@ def figure2(paper: str, records: Records) -> Figure:
     return sheet
 
 
-def _instances(runs: Records) -> list[int]:
+def _instances(runs: ProgressiveRecords) -> list[int]:
     """Return the numbers of instances at the points of a curve, which all seeds of a model share."""
     found = [[row.instances for row in run.rows] for run in runs]
     if any(instances != found[0] for instances in found):

@@ -12,7 +12,7 @@ from xmlc.suite.papers.common.rankings import passes as passes
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.notes import fixed
 from xmlc.suite.papers.oplt2021.claims import claims as claims
-from xmlc.suite.results.frame import Key, Row, Rows, average, row_of
+from xmlc.suite.results.frame import Key, Row, Rows, average, make_row
 from xmlc.suite.results.titles import without_passes
 
 OPLT_KEYS = ("dataset", "model")
@@ -42,7 +42,7 @@ def better_passes(table: Table, score: str) -> Rows:
         return -row[score].value, math.inf if passes is None else passes
 
     best = {key: min(found, key=place) for key, found in variants.items()}
-    return {key: row | row_of(key, {"passes": passes}, row[score].records) for key, (passes, row) in best.items()}
+    return {key: row | make_row(key, {"passes": passes}, row[score].records) for key, (passes, row) in best.items()}
 
 
 def _by_accuracy(table: Table) -> Rows:

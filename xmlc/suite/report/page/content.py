@@ -17,7 +17,7 @@ from xmlc.suite.papers.building import Known, build_table, sources_of
 from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
 from xmlc.suite.papers.declared import Table, TableDefinition
 from xmlc.suite.papers.outcome import Word
-from xmlc.suite.report.compare import compare_with_published, outcome_of, published_lines
+from xmlc.suite.report.compare import compare_with_published, count_outcomes, published_lines
 from xmlc.suite.report.page.drawing import Drawing, data_address
 from xmlc.suite.report.page.tables import Environments, PageTable, TableOnPage
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
@@ -91,7 +91,7 @@ class Page:
     @property
     def outcome(self) -> str:
         """Return one line that counts the outcomes for published numbers and for the papers' statements."""
-        if not outcome_of(self.printed)["run"]:
+        if not count_outcomes(self.printed)["run"]:
             return "No paper has published results on these datasets"
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 

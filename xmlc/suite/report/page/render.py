@@ -14,7 +14,7 @@ from markupsafe import Markup
 from xmlc import __version__
 from xmlc.suite.papers.claims_table import FITTED, claims_line
 from xmlc.suite.papers.outcome import Word, in_print
-from xmlc.suite.report.compare import outcome_of, published_lines
+from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
 from xmlc.suite.report.page.tables import (
     ShownEnvironment,
@@ -85,7 +85,7 @@ def to_html(page: Page) -> str:
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(in_print(word))), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
-        outcome_of=outcome_of,
+        outcome_of=count_outcomes,
         published_lines=published_lines,
         environment_numbers=page.environments.numbers,
         environments=packed(environments),

@@ -16,7 +16,7 @@ from xmlc.suite.papers.panels import PAPER, Panel, PanelColumn, headings_of, nam
 from xmlc.suite.papers.printing import fingerprint_of, title_of
 from xmlc.suite.report.compare import place_of
 from xmlc.suite.report.finished import origin_of
-from xmlc.suite.report.verdicts import Kind, Verdict, as_float, difference
+from xmlc.suite.report.verdicts import NumberKind, Verdict, as_float, difference
 from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import Fingerprint
@@ -164,7 +164,7 @@ def difference_on_page(number: Number) -> str:
 
 def interval_on_page(number: Number) -> str:
     """Return the half width of the interval of a number, if it is judged by one."""
-    constant = number.kind in (Kind.DATASET, Kind.CONFIGURATION)
+    constant = number.kind in (NumberKind.DATASET, NumberKind.CONFIGURATION)
     return "" if constant or math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 

@@ -33,7 +33,7 @@ RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
 FOR = "for-"  # prefix of methods for one measure, also of earlier versions
-Identity = tuple[type, str, str, str, str, int]
+RunIdentity = tuple[type, str, str, str, str, int]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def contests_of(
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
-        by_dataset: dict[str, dict[Identity, Source]] = {}
+        by_dataset: dict[str, dict[RunIdentity, Source]] = {}
         for source in some:
             record = source.record
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):

@@ -139,15 +139,15 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
-Number = int | float  # An integer of the file stays an integer when it is written again.
+JsonNumber = int | float  # An integer of the file stays an integer when it is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
 Fractions = dict[str, Fraction]  # Names of metrics are not identifiers, so metrics cannot be fields.
 TrainingSplit = Literal["full", "80"]
-Row = dict[str, object]  # Keys are quantities.
-Numbers = Iterator[tuple[str, Row]]  # The text is the variant. Most records have only the empty one.
+Quantities = dict[str, object]  # Keys are quantities.
+Numbers = Iterator[tuple[str, Quantities]]  # The text is the variant. Most records have only the empty one.
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-Costs = Mapping[str, tuple[str, float]]  # A column has the name of its cost, and the factor to the column's unit.
+CostColumns = Mapping[str, tuple[str, float]]  # A column has the name of its cost, and the factor to the column's unit.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,12 +156,12 @@ class RecordedDataset:
 
     digest: str
     name: str
-    n_train: Number
-    n_test: Number
-    d: Number
-    m: Number
-    labels_per_instance: Number
-    instances_per_label: Number
+    n_train: JsonNumber
+    n_test: JsonNumber
+    d: JsonNumber
+    m: JsonNumber
+    labels_per_instance: JsonNumber
+    instances_per_label: JsonNumber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,7 @@ class Record(RecordFile):
         return getattr(self, "method", "")
 
     @property
-    def dataset_sizes(self) -> Row:
+    def dataset_sizes(self) -> Quantities:
         """Return the sizes of the dataset."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
@@ -290,7 +290,7 @@ class ExperimentRecord(Record):
     estimator: str = ""
 
 
-def costs_in(costs: object, wanted: Costs) -> Row:
+def costs_in(costs: object, wanted: CostColumns) -> Quantities:
     """Return costs in the units of their columns."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 

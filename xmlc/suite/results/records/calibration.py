@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xmlc.metrics.ranking import CALIBRATION, K
-from xmlc.suite.results.records.base import Fractions, Numbers, Row, check_scores
+from xmlc.suite.results.records.base import Fractions, Numbers, Quantities, check_scores
 from xmlc.suite.results.records.training import ModelRecord
 
 PRECISION = tuple(f"p@{k}" for k in K)
@@ -33,5 +33,5 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
 
     def numbers(self) -> Numbers:
         """Yield both groups of scores in percent."""
-        before: Row = {name: 100 * value for name, value in self.metrics.items()}
+        before: Quantities = {name: 100 * value for name, value in self.metrics.items()}
         yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
-from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, Row, check_scores
+from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, Quantities, check_scores
 
 Count = Annotated[int, Meta(ge=0)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
@@ -31,7 +31,7 @@ class ForestRow(RankingRow):
 
     n_trees: Count
     metrics: Fractions
-    predict_ms_per_instance: Number | None
+    predict_ms_per_instance: JsonNumber | None
     resampled: Resampled = field(default_factory=dict)
 
 
@@ -113,5 +113,5 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
                 | {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)},
             )
         for row in self.rows:
-            scores: Row = {name: 100 * value for name, value in row.metrics.items()}
+            scores: Quantities = {name: 100 * value for name, value in row.metrics.items()}
             yield f"n_trees={row.n_trees}", scores | {"predict_ms": row.predict_ms_per_instance}

@@ -7,8 +7,8 @@ from typing import Self
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS
 from xmlc.metrics.resampling import Resampled, replicate
-from xmlc.suite.results.records.base import Number, Numbers, costs_in, or_nan
-from xmlc.suite.results.records.ranking import measured
+from xmlc.suite.results.records.base import JsonNumber, Numbers, costs_in, or_nan
+from xmlc.suite.results.records.ranking import measured_columns
 from xmlc.suite.results.records.thresholds import PREDICTED, check_label_set_scores
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
@@ -26,9 +26,9 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 class TruncatedEstimates:
     """Hold a minimum probability, the estimates per instance above it, and the true labels per instance below it."""
 
-    min_probability: Number | None
-    estimates_per_instance: Number | None
-    missed_per_instance: Number | None
+    min_probability: JsonNumber | None
+    estimates_per_instance: JsonNumber | None
+    missed_per_instance: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +52,12 @@ class InferenceCosts(TrainingCosts):
     threads, infer_peak_bytes : int or None
     """
 
-    draw_ms_per_instance: Number | None
-    estimate_ms_per_instance: Number | None
-    infer_ms_per_instance: Number | None
-    inference_seconds: Number | None
+    draw_ms_per_instance: JsonNumber | None
+    estimate_ms_per_instance: JsonNumber | None
+    infer_ms_per_instance: JsonNumber | None
+    inference_seconds: JsonNumber | None
     threads: int | None
-    infer_peak_bytes: Number | None = None
+    infer_peak_bytes: JsonNumber | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,13 +90,13 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     costs: InferenceCosts
     method: str
     samples: int | None
-    time_limit: Number | None
+    time_limit: JsonNumber | None
     estimates: TruncatedEstimates | None
     sizes: SizeWeights | None = None
     finished: bool
     metrics: dict[str, float] | None
-    expected_f: Number | None
-    truncation_loss: Number | None
+    expected_f: JsonNumber | None
+    truncation_loss: JsonNumber | None
     resampled: Resampled = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         yield (
             "",
             self.dataset_sizes
-            | measured(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
+            | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
             | {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
             | {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
             | costs_in(self.costs, COST_COLUMNS)

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from xmlc.core.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fraction, Number
+from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,16 +25,16 @@ class ProgressiveRow:
 
     instances: Annotated[int, Meta(ge=0)]
     accuracy: Fraction
-    entropy_reduction: Number | None
+    entropy_reduction: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveCosts:
     """Hold CPU seconds of training, number of threads and peak memory."""
 
-    cpu_seconds: Number | None = None
+    cpu_seconds: JsonNumber | None = None
     threads: int | None = None
-    peak_bytes: Number | None = None
+    peak_bytes: JsonNumber | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

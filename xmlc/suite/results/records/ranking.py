@@ -8,7 +8,16 @@ from typing import Self
 
 from xmlc.metrics.measures import BY_NAME, MAXIMA, OF_RANKINGS, RANKING_METRICS, AnyMeasure
 from xmlc.metrics.resampling import Resampled, replicate
-from xmlc.suite.results.records.base import Fraction, Fractions, Number, Numbers, Row, check_scores, costs_in, or_nan
+from xmlc.suite.results.records.base import (
+    Fraction,
+    Fractions,
+    JsonNumber,
+    Numbers,
+    Quantities,
+    check_scores,
+    costs_in,
+    or_nan,
+)
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 COST_COLUMNS = {
@@ -31,10 +40,10 @@ HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show these hyperpa
 class RankingCosts(TrainingCosts):
     """Hold the costs of training, and of predicting the five best labels of each test instance."""
 
-    predict_ms_per_instance: Number | None
-    inner_products_per_instance: Number | None
+    predict_ms_per_instance: JsonNumber | None
+    inner_products_per_instance: JsonNumber | None
     predict_threads: int | None
-    predict_peak_bytes: Number | None
+    predict_peak_bytes: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +77,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         yield (
             "",
             self.dataset_sizes
-            | measured(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
+            | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
             | {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
             | {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
             | costs_in(self.costs, COST_COLUMNS),
@@ -84,7 +93,9 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
-def measured(part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]) -> Row:
+def measured_columns(
+    part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]
+) -> Quantities:
     """Return the required measures, NaN if missing, and other known ones, in the units of their columns."""
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))

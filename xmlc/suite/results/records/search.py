@@ -13,14 +13,14 @@ from xmlc.core.checksums import check_content
 from xmlc.core.environment import Environment
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suite.results.records.base import SCHEMA, Fraction, Number, RecordedDataset, RecordFile
+from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
 # Precisions are shares on the validation parts. The paired errors compare the mean of the three precisions with the
 # mean of each earlier trial. They are standard errors of the difference on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
-     "paired_errors": list[Number]},
+     "paired_errors": list[JsonNumber]},
 )  # fmt: skip
 
 

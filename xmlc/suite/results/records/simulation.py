@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.core.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import Number, RecordFile
+from xmlc.suite.results.records.base import JsonNumber, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
 
-class Scores(TypedDict):
+class TrialMeans(TypedDict):
     """Hold means over trials and their standard errors, for each sample size."""
 
     mean: list[float]
     standard_error: list[float]
 
 
-class MethodScores(Scores):
+class MethodScores(TrialMeans):
     """Hold the scores of one method on samples, and on the true distribution as ``limit``."""
 
     limit: float
@@ -44,7 +44,7 @@ class ModelScores(TypedDict):
     optimal_size: int
     p_empty: float
     methods: dict[str, MethodScores]
-    meuf_minus_gfm: Scores
+    meuf_minus_gfm: TrialMeans
 
 
 class GrowthFromSamples(TypedDict):
@@ -66,7 +66,7 @@ class GrowthFromSamples(TypedDict):
     ms: dict[str, list[float]]
 
 
-class Growth(TypedDict):
+class TimesByLabels(TypedDict):
     """Hold times by number of labels, in the order of a record's JSON keys.
 
     Attributes
@@ -104,11 +104,11 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     seed: int
     trials: int
     labels: int
-    prior: Number
+    prior: JsonNumber
     sample_sizes: tuple[int, ...]
     scoring: str
     models: dict[str, ModelScores]
-    growth: Growth
+    growth: TimesByLabels
     environment: Environment
     step: StepCosts | None = None
     paired_trials: int | None = None

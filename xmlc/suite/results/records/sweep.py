@@ -9,7 +9,7 @@ from typing import Annotated, Self
 from msgspec import Meta
 
 from xmlc.core.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fractions, Number, Numbers, or_nan
+from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, or_nan
 from xmlc.suite.results.records.forest import RankingRow
 
 
@@ -29,10 +29,10 @@ class SweepRow(RankingRow):
 
     value: object
     metrics: Fractions
-    depth: Number | None
-    nodes: Number | None
-    train_seconds: Number | None
-    predict_ms_per_instance: Number | None = None
+    depth: JsonNumber | None
+    nodes: JsonNumber | None
+    train_seconds: JsonNumber | None
+    predict_ms_per_instance: JsonNumber | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.metrics.resampling import Resampled, replicate
-from xmlc.suite.results.records.base import Fractions, Number, Numbers, RecordFile, check_scores, costs_in, or_nan
-from xmlc.suite.results.records.ranking import measured, shares_of
+from xmlc.suite.results.records.base import Fractions, JsonNumber, Numbers, RecordFile, check_scores, costs_in, or_nan
+from xmlc.suite.results.records.ranking import measured_columns, shares_of
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 PREDICTED = "predicted_per_instance"
@@ -34,9 +34,9 @@ class GridScores:
         Scores by name.
     """
 
-    c: Number | None
-    a: Number | None
-    b: Number | None
+    c: JsonNumber | None
+    a: JsonNumber | None
+    b: JsonNumber | None
     validation: Fractions
     test: Fractions
 
@@ -68,9 +68,9 @@ class Chosen(GridScores):
 class ThresholdCosts(TrainingCosts):
     """Hold the costs of training and tuning, and of predicting the labels above their thresholds."""
 
-    tune_seconds: Number | None
-    test_ms_per_instance: Number | None
-    test_inner_products_per_instance: Number | None
+    tune_seconds: JsonNumber | None
+    test_ms_per_instance: JsonNumber | None
+    test_inner_products_per_instance: JsonNumber | None
     threads: int | None
 
 
@@ -99,7 +99,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield (
             "",
             self.dataset_sizes
-            | measured(best.test, required, OF_SETS)
+            | measured_columns(best.test, required, OF_SETS)
             | {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
             | {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
             | costs_in(self.costs, COST_COLUMNS),
@@ -119,11 +119,11 @@ def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
 class PartEstimates:
     """Hold the cost of the estimates of one part. It is None if nothing was computed."""
 
-    ms_per_instance: Number | None
+    ms_per_instance: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates(RecordFile, command="estimate"):
+class EstimatesRecord(RecordFile, command="estimate"):
     """Represent the record of `xmlc estimate`, in its folder, on ``val`` and ``test``.
 
     Estimates up to the minimum probability ``min_probability`` are left out.

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.core.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Number, Record
+from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record
 
 # A search has a method, a budget and a seed, and the validation P@1 of its best hyperparameters.
-Search = TypedDict("Search", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
+SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
     """Hold the costs of training. They are None if there was nothing to measure, as for an oracle."""
 
-    train_seconds: Number | None
-    train_cpu_seconds: Number | None = None  # Records of earlier versions lack it.
+    train_seconds: JsonNumber | None
+    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack it.
     train_threads: int | None
-    train_peak_bytes: Number | None
-    model_bytes: Number | None
+    train_peak_bytes: JsonNumber | None
+    model_bytes: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class ModelRecord(ExperimentRecord):
 
     costs: TrainingCosts
     environment: Environment
-    tuning: Search | None = None
+    tuning: SearchSummary | None = None
     step: StepCosts | None = None
 
 
@@ -52,5 +52,5 @@ class TrainingRecord(Record, command="train"):
 
     costs: TrainingCosts
     environment: Environment
-    tuning: Search | None = None
+    tuning: SearchSummary | None = None
     step: StepCosts

@@ -10,13 +10,13 @@ import numpy as np
 from xmlc.core.errors import needs_extra
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suite.config.ranges import Objective, Space
+from xmlc.suite.config.ranges import Space, TrialObjective
 from xmlc.suite.config.suite import Stages
 
 METHODS = ("random", "smac")
 
 
-def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -> None:
+def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
     """Call ``objective`` with every trial of one stage after the other.
 
     A trial combines the best trial of all earlier stages with values of its stage, which take precedence. Among equally
@@ -46,7 +46,7 @@ def search_in_stages(stages: Stages, objective: Objective, ties: bool = False) -
 
 
 def search_in_ranges(
-    method: str, space: Space, objective: Objective, budget: int, seed: int, given: Hyperparameters
+    method: str, space: Space, objective: TrialObjective, budget: int, seed: int, given: Hyperparameters
 ) -> None:
     """Call ``objective`` with up to ``budget`` trials, the given hyperparameters first.
 

@@ -18,13 +18,13 @@ from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory import TrialInfo, TrialValue
 
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suite.config.ranges import Objective, Range, Space
+from xmlc.suite.config.ranges import Range, Space, TrialObjective
 
 DETERMINISTIC_SEED = 0  # the seed that SMAC gives each trial of a deterministic objective
 
 
 def smac_search(
-    space: Space, objective: Objective, budget: int, seed: int, first: Hyperparameters | None = None
+    space: Space, objective: TrialObjective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
     """Try ``first``, then the proposals of SMAC's facade for hyperparameter optimisation.
 
