@@ -102,12 +102,12 @@ def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
 ) -> dict[str, tuple[float, np.ndarray]]:
     """Return the best score and thresholds for each selecting measure, as `tune` does, from one sweep over the grid."""
-    choosing = list(dict.fromkeys(by for _, by in MEASURES.values()))
-    best = dict.fromkeys(choosing, (-1.0, np.empty(0, dtype=np.float32)))
+    model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
+    best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):
         thresholds = np.maximum(point.thresholds, np.float32(min_probability))
-        scores = measure_scores(agreement_above(Y, spe, thresholds), choosing)
-        for by in choosing:
+        scores = measure_scores(agreement_above(Y, spe, thresholds), model_selection)
+        for by in model_selection:
             if scores[by] > best[by][0]:
                 best[by] = scores[by], thresholds
     return best

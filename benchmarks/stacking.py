@@ -102,7 +102,7 @@ def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarr
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:
-    """Return 1 for each feature of `xmlc.models._stacked.write_stacked_features` that a variant uses, 0 for the others."""
+    """Return 1 for each feature of `write_stacked_features` (xmlc.models._stacked) that a variant uses, else 0."""
     logs = n_members + 1
     pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
     kept = np.ones(2 + logs + len(pairs))

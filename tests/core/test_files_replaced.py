@@ -16,7 +16,7 @@ KILLED = """
 import os, sys
 import numpy as np
 from xmlc.core import files
-from xmlc.core.checksums import check_file, listed_in
+from xmlc.core.checksums import verify_file, listed_in
 from pathlib import Path
 
 target = Path(sys.argv[1])
@@ -49,7 +49,7 @@ while status:
         os._exit(0)
     _, status = os.waitpid(child, 0)
     for name in listed_in(target) if target.exists() else ():
-        check_file(target / name)
+        verify_file(target / name)
     (value,) = {int(np.load(target / f"{name}.npy")[7]) if target.exists() else 0 for name in "abc"}
     assert value in (values[-1], number, 0)
     values.append(value)

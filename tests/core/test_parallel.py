@@ -13,7 +13,7 @@ from facts import raises_with
 
 from xmlc.core import parallel
 from xmlc.core.errors import XmlcError
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.core.threads import resolve_threads
 
 MOST = 300  # seconds for what comes at once, unless the machine is busy
@@ -34,7 +34,7 @@ class Events:
 
 @pytest.fixture
 def failed(monkeypatch):
-    """Give what tells whether `run_pieces` without `then` has heard of an error."""
+    """Give what tells whether `run_tasks` without `then` has heard of an error."""
     heard = []
 
     class Told(threading.Condition):
@@ -64,7 +64,7 @@ def test_results_come_in_the_order_of_the_pieces(n_jobs):
         ended.set(i)
         return i
 
-    assert run_pieces(work, [(i,) for i in range(20)], n_jobs) == list(range(20))
+    assert run_tasks(work, [(i,) for i in range(20)], n_jobs) == list(range(20))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -79,7 +79,7 @@ def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_t
         ended.set(i)
         return i
 
-    assert run_pieces(work, [(i,) for i in range(20)], n_jobs, then=taken.append) == []
+    assert run_tasks(work, [(i,) for i in range(20)], n_jobs, then=taken.append) == []
     assert taken == list(range(20))
     assert max(ahead) <= n_jobs
 
@@ -98,7 +98,7 @@ def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
         return i
 
     with raises_with(ValueError, "piece 2"):
-        run_pieces(work, [(i,) for i in range(50)], n_jobs, then=then)
+        run_tasks(work, [(i,) for i in range(50)], n_jobs, then=then)
 
 
 def test_after_an_error_no_piece_is_begun(failed):
@@ -111,7 +111,7 @@ def test_after_an_error_no_piece_is_begun(failed):
         wait_for(failed)
 
     with raises_with(ValueError, "piece 1"):
-        run_pieces(work, [(i,) for i in range(50)], 2)
+        run_tasks(work, [(i,) for i in range(50)], 2)
     assert sorted(begun) == [0, 1]
 
 
@@ -160,7 +160,7 @@ def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs,
         ended.append(i)
 
     with pytest.raises(KeyboardInterrupt):
-        run_pieces(work, [(i,) for i in range(200)], n_jobs)
+        run_tasks(work, [(i,) for i in range(200)], n_jobs)
     assert {0, 1, 2} <= {*ended} <= {*range(n_jobs + 2)}
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -169,7 +169,7 @@ def test_handlers_of_others_stay():
     seen = []
     before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:
-        assert run_pieces(lambda i: signal.raise_signal(signal.SIGINT), [(i,) for i in range(3)], 1) == [None] * 3
+        assert run_tasks(lambda i: signal.raise_signal(signal.SIGINT), [(i,) for i in range(3)], 1) == [None] * 3
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == [signal.SIGINT] * 3

@@ -49,8 +49,8 @@ def mutated(draw, files):
     for _ in range(draw(st.integers(1, 2))):
         number = draw(st.integers(0, len(files) - 1))
         start = draw(st.integers(0, len(files[number])))
-        piece = draw(st.sampled_from(TOKENS).map(str.encode) | st.binary(max_size=2))
-        files[number] = files[number][:start] + piece + files[number][start + draw(st.integers(0, 9)) :]
+        task = draw(st.sampled_from(TOKENS).map(str.encode) | st.binary(max_size=2))
+        files[number] = files[number][:start] + task + files[number][start + draw(st.integers(0, 9)) :]
     return files
 
 

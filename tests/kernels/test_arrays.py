@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of, sort, stable_order, unowned
+from xmlc.kernels.arrays import copy_into, kth_smallest, row_of, sort, stable_order, unchecked_view, unowned
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.bool_])
@@ -45,7 +45,7 @@ def test_kth_smallest_equals_entry_of_sorted_array(values, k):
 
 @njit
 def doubled_slice(array, start, end):
-    view = borrowed(array, start, end)
+    view = unchecked_view(array, start, end)
     for i in range(view.size):
         view[i] *= 2
     return view.copy()
@@ -61,7 +61,7 @@ def row_sums(table):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint16, np.int64])
 @pytest.mark.parametrize("bounds", [(0, 0), (2, 5), (0, 8), (8, 8), (np.int32(1), np.uint32(3))])
-def test_borrowed_view_equals_a_slice(dtype, bounds):
+def test_unchecked_view_equals_a_slice(dtype, bounds):
     array = np.arange(8).astype(dtype)
     expected = array.copy()
     expected[slice(*bounds)] *= 2

@@ -19,7 +19,7 @@ def test_mix64_equals_python_integers():
 
 
 def test_numbers_are_uniform_and_streams_are_uncorrelated():
-    key, other = (np.uint64(stream_key(np.int64(0), np.int64(piece))) for piece in (0, 1))
+    key, other = (np.uint64(stream_key(np.int64(0), np.int64(task))) for task in (0, 1))
     first = np.array([random_unit(key, i) for i in range(20000)])
     second = np.array([random_unit(other, i) for i in range(20000)])
     counts = np.histogram(first, bins=20, range=(0, 1))[0]

@@ -15,7 +15,7 @@ from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import CSRWriter, load_csr, save_csr
 from xmlc.inference import gfm, meuf
 from xmlc.kernels import csr, indices
-from xmlc.kernels.csr import as_csr, as_features, as_labels, is_proven, kernel_csr, per_label, top_k_of
+from xmlc.kernels.csr import as_csr, as_features, as_labels, is_validated, kernel_csr, per_label, top_k_of
 from xmlc.kernels.frames import column_names
 from xmlc.kernels.indices import Malformed, ascend, prove_sparse
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
@@ -56,7 +56,7 @@ def test_blocks_of_rows_share_memory_and_survive_release(tmp_path, monkeypatch):
     matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
     save_csr(tmp_path, "X", matrix)
     list_files(tmp_path)
-    mapped = csr.lent(load_csr(tmp_path, "X"))
+    mapped = csr.released(load_csr(tmp_path, "X"))
     blocks = csr.blocks_of_rows(mapped, mapped)
     assert len(blocks) > 3
     for part, same in blocks:
@@ -168,11 +168,11 @@ def test_entries_beyond_indptr_are_ignored():
 def test_proof_holds_for_checked_copy_until_it_is_resized():
     X, _ = good_pair()
     own = as_features(X)
-    assert is_proven(own)
-    assert not is_proven(X)
+    assert is_validated(own)
+    assert not is_validated(X)
     assert np.shares_memory(own.indices, X.indices)
     own.resize((3, 2))
-    assert not is_proven(own)
+    assert not is_validated(own)
 
 
 def test_columns_beyond_32_bit_indices_are_refused():

@@ -7,8 +7,8 @@ import pytest
 from joblib import Parallel, delayed
 from small_models import OURS, SMALL
 
+from xmlc.core.appendable import NotFiniteError
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.growing import NotFiniteError
 from xmlc.kernels import csr
 from xmlc.kernels.csr import as_features, kernel_csr, unit_rows
 from xmlc.models import FastXML, abilities
@@ -62,7 +62,7 @@ def test_instances_are_scaled_to_unit_length_in_pieces(multilabel, monkeypatch, 
     X = as_features(multilabel(90, 20, 5)[0])
     for own in map(as_features, (X, X[:0], X[:, :0])):
         with monkeypatch.context() as patch:
-            patch.setattr(csr, "NONZEROS_PER_PIECE", 10)
+            patch.setattr(csr, "NONZEROS_PER_TASK", 10)
             found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(own)
         for array, expected in zip(found, kernel_csr(unit_rows(own)), strict=True):
             np.testing.assert_array_equal(array, expected)
@@ -114,7 +114,7 @@ def test_fit_keeps_changes_in_copy_on_write_input(multilabel, tmp_path):
 
 
 def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_PIECE", 1)
+    monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_TASK", 1)
     X, Y = np.eye(6, dtype=np.float32), np.zeros((6, 4))
     Y[:, 0] = 1
     model = FastXML(n_trees=1, propensity_weighted=True, alpha=0.8)

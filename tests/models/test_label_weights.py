@@ -11,9 +11,9 @@ from small_models import OURS, small
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.models import OPLT, PLT, Parabel
-from xmlc.models.adapted import Adapted
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
+from xmlc.models.wrapped import Wrapped
 
 N, D, M = 80, 20, 30
 TREE = {"tree": "random", "arity": 3, "epochs": 2, "n_jobs": 1}
@@ -52,7 +52,7 @@ MODELS = {name: small(name) for name in OURS} | {
     "pfastrexml": small("fastxml").set_params(propensity_weighted=True),
     "ldsm beta 1": small("ldsm").set_params(beta=1.0),
     "oplt online": OPLT(online=True, n_jobs=1),
-    "adapted": Adapted(OneVsRestClassifier(MultinomialNB())),
+    "adapted": Wrapped(OneVsRestClassifier(MultinomialNB())),
     "oracle": Posteriors(),
     "only estimates": OnlyEstimates(),
     **{f"plt {search}": PLT(search=search, beam=M, **TREE) for search in ("certified", "beam", "exact")},

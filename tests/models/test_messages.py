@@ -14,8 +14,8 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFil
 from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
 from xmlc.metrics import macro_f, precision_at_k, propensities
 from xmlc.models import OPLT, PLT, BinaryRelevance
-from xmlc.models.adapted import Adapted
 from xmlc.models.texts import TextClassifier
+from xmlc.models.wrapped import Wrapped
 from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
 
 X, Y = random_multilabel(40, 12, 5)
@@ -70,7 +70,7 @@ def test_error_shows_correct_order_of_swapped_arguments(call, right):
     [
         lambda: PLT().set_params(ariti=3),
         lambda: STO().set_params(estimator__C=3),
-        lambda: Adapted(PLT()).set_params(ariti=3),
+        lambda: Wrapped(PLT()).set_params(ariti=3),
         lambda: TextClassifier(PLT()).set_params(estimator__ariti=3),
         lambda: macro_f(Y, Y, beta="1"),
         lambda: macro_f(Y, Y, average=["all"]),
@@ -115,7 +115,7 @@ def test_unfitted_model_raises_picklable_not_fitted_error():
         assert absent(str(error), "PLT", "fit") == []
 
 
-@pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Adapted.load, xmlc.load_model, xmlc.data.load])
+@pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Wrapped.load, xmlc.load_model, xmlc.data.load])
 def test_missing_path_raises_file_not_found_error(load, tmp_path):
     with raises_with(MissingFileError, "nowhere"):
         load(tmp_path / "nowhere")

@@ -20,10 +20,10 @@ from xmlc.models import (
     ProbabilisticClassifierChain,
     SparseWeightedNearestNeighbors,
 )
-from xmlc.models.adapted import Adapted
 from xmlc.models.fitting import WEIGHTED
 from xmlc.models.plt.estimator import MOST_COPIES
 from xmlc.models.registry import estimator_class
+from xmlc.models.wrapped import Wrapped
 
 EXACTLY = {"solver": "batch", "tol": 1e-6, "epochs": 5000, "weight_threshold": None, "C": 1.0}
 MODELS = {
@@ -165,10 +165,10 @@ def test_estimators_take_weights_or_list_those_that_do(name, tmp_path):
 
 
 def test_adapted_estimator_passes_weights_on_if_supported():
-    model = Adapted(MultiOutputClassifier(LogisticRegression(tol=1e-10, max_iter=10_000)))
+    model = Wrapped(MultiOutputClassifier(LogisticRegression(tol=1e-10, max_iter=10_000)))
     rows = np.repeat(np.arange(150), WHOLE)
-    found = Adapted(model.estimator).fit(X, Y, sample_weight=WHOLE).predict_proba(X).toarray()
-    expected = Adapted(model.estimator).fit(X[rows], Y[rows]).predict_proba(X).toarray()
+    found = Wrapped(model.estimator).fit(X, Y, sample_weight=WHOLE).predict_proba(X).toarray()
+    expected = Wrapped(model.estimator).fit(X[rows], Y[rows]).predict_proba(X).toarray()
     np.testing.assert_allclose(found, expected, atol=2e-3)
     with raises_with(InvalidParameterError, "OneVsRestClassifier"):
-        Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y, sample_weight=WHOLE)
+        Wrapped(OneVsRestClassifier(LogisticRegression())).fit(X, Y, sample_weight=WHOLE)

@@ -16,10 +16,10 @@ from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of
-from xmlc.models.adapted import Adapted
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
 from xmlc.models.stacking import log_shares
+from xmlc.models.wrapped import Wrapped
 
 SMALL = {"n_candidates": 6, "n_jobs": 1}
 
@@ -227,7 +227,7 @@ def test_hyperparameters_of_members_are_set_and_read():
     assert model.get_params()["estimators"] == [["swnn", "swnn"], ["plt", "plt"]]
     assert clone(model).members()["plt"].arity == 4
     assert Stacking().set_params(**model.get_params()).members()["swnn"].S == 9
-    assert Stacking([("one", Adapted(LogisticRegression()))]).get_params()["estimators"] == [
+    assert Stacking([("one", Wrapped(LogisticRegression()))]).get_params()["estimators"] == [
         ["one", "sklearn.linear_model._logistic:LogisticRegression"]
     ]
 

@@ -9,14 +9,14 @@ import xmlc.inference
 import xmlc.metrics
 import xmlc.models
 import xmlc.thresholds
-from xmlc.models.adapted import Adapted
+from xmlc.models.wrapped import Wrapped
 
 PUBLIC = {
     name: getattr(room, name)
     for room in (xmlc.models, xmlc.thresholds, xmlc.inference, xmlc.metrics)
     for name in room.__all__
     if "Examples\n" in (getattr(room, name).__doc__ or "")
-} | {"Adapted": Adapted}
+} | {"Wrapped": Wrapped}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

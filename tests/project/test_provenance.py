@@ -49,6 +49,6 @@ def test_a_search_is_kept_or_can_be_made_again(name, dataset, found):
 
 def test_what_was_calibrated_says_so():
     gfm, plt = SUITES["gfm2011"], SUITES["plt2016"]
-    assert {name for name, model in gfm.models.items() if model.calibration} == {"br", "pcc"}
-    assert absent(gfm.models["br"].calibration, "C_grid", "Table 1", "scene") == []
-    assert not any(model.calibration for model in plt.all_models.values())
+    assert {name for name, model in gfm.models.items() if model.fitted_settings} == {"br", "pcc"}
+    assert absent(gfm.models["br"].fitted_settings, "C_grid", "Table 1", "scene") == []
+    assert not any(model.fitted_settings for model in plt.all_models.values())

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from xmlc.core.growing import Growing
+from xmlc.core.appendable import Appendable
 from xmlc.models.plt.compact import DenseBlocks, append_rows, sibling_type, starts_of
 from xmlc.models.plt.weights import CompactNodeWeights, HashedWeights, NodeWeights
 from xmlc.models.trees import random_complete_tree
@@ -32,11 +32,11 @@ def random_nodes(m, arity, d, seed):
 def drop_small(nodes, cut, n_jobs=None):
     """Return dense nodes without weights w with abs(w) <= cut, as training with this weight threshold."""
     degrees = np.concatenate(([1], np.diff(nodes.children)))
-    growing = Growing()
-    counts = append_rows(growing, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
+    appendable = Appendable()
+    counts = append_rows(appendable, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
     feature_starts, entry_starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
     starts = {"feature_starts": feature_starts, "entry_starts": entry_starts}
-    return CompactNodeWeights(nodes.children, nodes.label, bias=nodes.bias, **starts, **growing.finished())
+    return CompactNodeWeights(nodes.children, nodes.label, bias=nodes.bias, **starts, **appendable.finished())
 
 
 def nbytes(nodes):

@@ -32,7 +32,7 @@ def candidate_sets(estimates):
 BELOW = np.float32(0)
 
 
-def naive_cut(estimates, hits, n_positives):
+def naive_candidate(estimates, hits, n_positives):
     """Return the best of all candidate thresholds, from none to all, in exact fractions. Ties go to the first."""
     best, threshold = Fraction(0 if n_positives else 1), max(estimates)
     for v in sorted(set(estimates), reverse=True):

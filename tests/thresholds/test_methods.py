@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from threshold_cases import CASES, candidate_sets, f_of, naive_cut, random_case, row_wise_ofo
+from threshold_cases import CASES, candidate_sets, f_of, naive_candidate, random_case, row_wise_ofo
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
@@ -28,7 +28,7 @@ from xmlc.thresholds import (
     tune,
 )
 from xmlc.thresholds.methods import as_estimates, checked_pair, per_label
-from xmlc.thresholds.one_pass import label_pieces
+from xmlc.thresholds.one_pass import label_tasks
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -41,7 +41,11 @@ def test_sto_finds_best_threshold_above_kappa(n, m, seed, truncated):
     found, estimates, truth = STO(kappa=minima).fit(spe, Y).thresholds_, spe.toarray(), Y.toarray()
     for j in range(m):
         above = estimates[:, j] > minima[j]
-        cut = naive_cut(estimates[above, j], truth[above, j].tolist(), int(truth[:, j].sum())) if above.any() else None
+        cut = (
+            naive_candidate(estimates[above, j], truth[above, j].tolist(), int(truth[:, j].sum()))
+            if above.any()
+            else None
+        )
         assert found[j] == (minima[j] if cut is None else cut)
 
 
@@ -134,9 +138,9 @@ METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
 @settings(deadline=None, max_examples=60)
 @given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
 def test_pieces_cover_each_label_once_in_order(sizes, entries):
-    pieces = label_pieces(np.array(sizes, dtype=np.int64), entries)
-    assert [label for start, end in pieces for label in range(start, end)] == list(range(len(sizes)))
-    for start, end in pieces:  # the limit applies without the last label, and empty labels count
+    tasks = label_tasks(np.array(sizes, dtype=np.int64), entries)
+    assert [label for start, end in tasks for label in range(start, end)] == list(range(len(sizes)))
+    for start, end in tasks:  # the limit applies without the last label, and empty labels count
         assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
 
 

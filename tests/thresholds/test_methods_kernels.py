@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from threshold_cases import BELOW, CASES, naive_cut, random_case
+from threshold_cases import BELOW, CASES, naive_candidate, random_case
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.thresholds.cuts import cuts_of
+from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.methods import checked_pair, copy_above
 
 
@@ -16,8 +16,8 @@ def threshold_of(estimates, hits, hidden):
     """Return the threshold of one label with ``hidden`` additional positive instances without an estimate."""
     spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
     Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
-    cuts = cuts_of(*checked_pair(spe, Y))
-    return cuts.best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
+    candidates = candidates_of(*checked_pair(spe, Y))
+    return candidates.best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
 
 
 @settings(deadline=None, max_examples=100)
@@ -29,7 +29,7 @@ def test_best_cut_equals_exhaustive_search(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
     hits = np.array([hit for _, hit in scores])
     n_positives = int(hits.sum()) + hidden
-    assert threshold_of(estimates, hits, hidden) == naive_cut(estimates, hits.tolist(), n_positives)
+    assert threshold_of(estimates, hits, hidden) == naive_candidate(estimates, hits.tolist(), n_positives)
 
 
 def test_best_cut_is_next_float_below_smallest_and_largest_values():
@@ -58,16 +58,16 @@ def test_cuts_are_estimates_of_positives_with_counts_above_them(n, m, seed, entr
     spe, Y = checked_pair(*random_case(n, m, seed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", entries)
-        cuts = cuts_of(spe, Y, 2, common)
+        candidates = candidates_of(spe, Y, 2, common)
     estimates, truth = spe.toarray(), Y.toarray()
     if common:
         estimates, truth = estimates.reshape(-1, 1), truth.reshape(-1, 1)
-    lowest = cuts.lowest.view(np.float32)
+    lowest = candidates.lowest.view(np.float32)
     for j in range(estimates.shape[1]):
         own, true = estimates[:, j], truth[:, j]
-        part = slice(cuts.starts[j], cuts.starts[j + 1])
+        part = slice(candidates.starts[j], candidates.starts[j + 1])
         np.testing.assert_array_equal(lowest[part], np.unique(own[true & (own > 0)]))
-        assert cuts.hits[part].tolist() == [np.count_nonzero(true & (own >= v)) for v in lowest[part]]
-        assert cuts.predicted[part].tolist() == [np.count_nonzero(own >= v) for v in lowest[part]]
-        assert cuts.largest.view(np.float32)[j] == own.max(initial=0)
-        assert cuts.positives[j] == true.sum()
+        assert candidates.hits[part].tolist() == [np.count_nonzero(true & (own >= v)) for v in lowest[part]]
+        assert candidates.predicted[part].tolist() == [np.count_nonzero(own >= v) for v in lowest[part]]
+        assert candidates.largest.view(np.float32)[j] == own.max(initial=0)
+        assert candidates.positives[j] == true.sum()

@@ -101,9 +101,9 @@ def random_bounds(m, seed):
     return lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
 
 
-def blocks(spe, Y, cuts):
+def blocks(spe, Y, candidates):
     """Cut the rows at the given places. Blocks may be empty."""
-    ends = [0, *sorted(cuts), spe.shape[0]]
+    ends = [0, *sorted(candidates), spe.shape[0]]
     return [(spe[start:end], Y[start:end]) for start, end in pairwise(ends)]
 
 
@@ -124,14 +124,14 @@ def test_counts_in_ranges_of_labels_equal_dense_counts(n, m, seed):
 
 
 @THOROUGH
-@given(**CASES, cuts=BLOCKS, bounded=st.booleans())
+@given(**CASES, candidates=BLOCKS, bounded=st.booleans())
 @pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=5)])
-def test_blocks_of_instances_are_bit_identical_to_one_fit(method, n, m, seed, cuts, bounded):
+def test_blocks_of_instances_are_bit_identical_to_one_fit(method, n, m, seed, candidates, bounded):
     spe, Y = random_case(n, m, seed)
     bounds = random_bounds(m, seed) if bounded else None
     whole, parts = (method.unfitted().set_params(lower_bounds=bounds) for _ in range(2))
     whole.fit(spe, Y)
-    for block in blocks(spe, Y, [min(cut, n) for cut in cuts]):
+    for block in blocks(spe, Y, [min(cut, n) for cut in candidates]):
         parts.partial_fit(*block)
     np.testing.assert_array_equal(parts.thresholds_, whole.thresholds_)
     np.testing.assert_array_equal(getattr(parts, "scores_", 0), getattr(whole, "scores_", 0))

@@ -19,7 +19,7 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.classification import TUNABLE, agreement, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold
-from xmlc.thresholds.cuts import cuts_of
+from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.methods import checked_pair
 from xmlc.thresholds.pooled import UNIT, add_gains, best_sum, overlap_units
 
@@ -152,12 +152,12 @@ def test_sum_of_gains_has_no_rounding_drift():
 @given(**CASES, entries=st.integers(1, 30))
 def test_gains_are_differences_between_successive_thresholds(n, m, seed, entries):
     spe, Y = checked_pair(*random_case(n, m, seed))
-    cuts = cuts_of(spe, Y, common=True)
-    gains = np.zeros(cuts.lowest.size, dtype=np.int64)
-    add_gains(kernel_csr(spe), kernel_csr(Y), cuts.lowest, UNIT, *F1, gains)
+    candidates = candidates_of(spe, Y, common=True)
+    gains = np.zeros(candidates.lowest.size, dtype=np.int64)
+    add_gains(kernel_csr(spe), kernel_csr(Y), candidates.lowest, UNIT, *F1, gains)
     values = [
         sum(overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest))
-        for lowest in [*cuts.lowest.view(np.float32), 2]
+        for lowest in [*candidates.lowest.view(np.float32), 2]
     ]
     assert gains.tolist() == (-np.diff(values)).tolist()
 

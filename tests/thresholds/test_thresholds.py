@@ -10,18 +10,18 @@ from threshold_cases import random_case
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
 from xmlc.thresholds import FTA, OFO, STO
-from xmlc.thresholds.one_pass import instances, label_pieces
+from xmlc.thresholds.one_pass import instances, label_tasks
 
 
 @pytest.mark.parametrize("setting", ["n_jobs", "numba"])
 def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypatch):
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
-    monkeypatch.setattr("xmlc.thresholds.one_pass.label_pieces", lambda counts: label_pieces(counts, 500))
+    monkeypatch.setattr("xmlc.thresholds.one_pass.label_tasks", lambda counts: label_tasks(counts, 500))
     monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_PIECE", 500)
     rng = np.random.default_rng(2)
     spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5)
-    assert [len(block.pieces) > 30 for block in instances(spe, Y)] == [True, True]
+    assert [len(block.tasks) > 30 for block in instances(spe, Y)] == [True, True]
     before = numba.get_num_threads()
     for method in (STO(), FTA(label_wise=True), FTA(), OFO(b=50)):
         found = []

@@ -23,9 +23,9 @@ from xmlc.core.threads import resolve_threads
 T = TypeVar("T")
 
 
-def run_pieces(
+def run_tasks(
     work: Callable[..., T],
-    pieces: Sequence[tuple[Any, ...]],
+    tasks: Sequence[tuple[Any, ...]],
     n_jobs: int | None = None,
     costs: Iterable[float] | None = None,
     title: str = "",
@@ -53,9 +53,9 @@ def run_pieces(
         Called with each result in the order of the pieces. The returned list is then empty. A thread calls it after
         it has waited for all earlier results. At most one result per thread is in memory at a time.
     """
-    costs = [1.0] * len(pieces) if costs is None else [float(cost) for cost in costs]
-    results: list[Any] = [None] * len(pieces) if then is None else []
-    numbers, turn, failures = iter(range(len(pieces))), Condition(), list[BaseException]()
+    costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
+    results: list[Any] = [None] * len(tasks) if then is None else []
+    numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
     n_done = [0]  # Number of pieces whose result went to `then`.
 
     def fail(error: BaseException) -> None:
@@ -68,7 +68,7 @@ def run_pieces(
             for i in numbers:  # This iterator keeps the interpreter's lock, so each number goes to one thread.
                 if failures:
                     return
-                result = work(*pieces[i])
+                result = work(*tasks[i])
                 with turn:
                     if then is None:
                         results[i] = result
@@ -87,7 +87,7 @@ def run_pieces(
 
     own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
     with own as shown, interrupts_to(fail):
-        threads = [Thread(target=work_off, args=[shown]) for _ in range(min(resolve_threads(n_jobs), len(pieces)) - 1)]
+        threads = [Thread(target=work_off, args=[shown]) for _ in range(min(resolve_threads(n_jobs), len(tasks)) - 1)]
         try:
             for thread in threads:
                 thread.start()

@@ -96,15 +96,15 @@ class _Content(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
         self._file, self._name = file, name
-        self._pieces, self._rest = _pieces(file, compression), memoryview(b"")
+        self._parts, self._rest = _parts(file, compression), memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
         try:
-            while not self._rest and (piece := next(self._pieces, None)) is not None:
-                self._rest = memoryview(piece)
+            while not self._rest and (task := next(self._parts, None)) is not None:
+                self._rest = memoryview(task)
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
             raise XmlcError(
@@ -120,7 +120,7 @@ class _Content(io.RawIOBase):
         super().close()
 
 
-def _pieces(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
+def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
     """Decompress a file stream by stream. Refuse anything but padding after a stream."""
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.appendable import Appendable
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
-from xmlc.core.growing import Growing
-from xmlc.kernels.csr import assembled, proven
+from xmlc.kernels.csr import assembled, validated
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
@@ -47,7 +47,7 @@ class CSRWriter:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name, self._arrays = folder, name, Growing(folder)
+        self._folder, self._name, self._arrays = folder, name, Appendable(folder)
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: sparse.csr_array) -> None:
@@ -61,7 +61,7 @@ class CSRWriter:
         """Write the remaining files. Return the matrix, with its files memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
-        matrix = proven(assembled(data, indices, self._indptr, self._n_columns))
+        matrix = validated(assembled(data, indices, self._indptr, self._n_columns))
         _describe(self._folder, self._name, matrix)
         return matrix
 
@@ -105,7 +105,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     # Plain views replace numpy's class for mapped files, which slows numba and scipy down.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
-    return proven(assembled(data, indices, indptr, meta["shape"][1]))
+    return validated(assembled(data, indices, indptr, meta["shape"][1]))
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:

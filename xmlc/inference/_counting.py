@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, sort, unowned
+from xmlc.kernels.arrays import sort, unchecked_view, unowned
 
 FILL = 16  # `spread_columns` writes this many int32 at once, because they fill a cache line.
 
@@ -160,7 +160,7 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
 @njit(cache=True, nogil=True)
 def rank_by_counts(n_ids, n_sizes, n_samples, scratch):
     """Return keys of the labels by descending count, then ascending id: uint64, whose lower 32 bits are the id."""
-    keys = borrowed(scratch.keys, 0, n_ids)
+    keys = unchecked_view(scratch.keys, 0, n_ids)
     for i in range(n_ids):
         count = np.int64(0)
         for s in range(n_sizes):

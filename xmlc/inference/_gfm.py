@@ -15,7 +15,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.inference._counting import compact_samples, counting_scratch
 from xmlc.inference._independent import candidates, leave_one_out_sizes
 from xmlc.inference._selection import GRAIN, LANES, TIE, sum_above, sum_of_largest
-from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, row_of
+from xmlc.kernels.arrays import copy_into, kth_smallest, row_of, unchecked_view
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import total
 
@@ -114,7 +114,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
     for i in range(counts.size):
-        ids, p = borrowed(labels, indptr[i], indptr[i + 1]), borrowed(marginals, indptr[i], indptr[i + 1])
+        ids, p = unchecked_view(labels, indptr[i], indptr[i + 1]), unchecked_view(marginals, indptr[i], indptr[i + 1])
         order, n_candidates, p_empty = candidates(p, ids)
         if thresholds.size > 0:  # The set above one of few thresholds may be larger than the best set of all.
             n_candidates = p.size
@@ -123,7 +123,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
         for rank in range(n_candidates):
             own[rank], ranked[rank] = p[order[rank]], ids[order[rank]]
         P, sizes = leave_one_out_sizes(p, own)
-        chosen = borrowed(kept, place, kept.size)
+        chosen = unchecked_view(kept, place, kept.size)
         counts[i], values[i] = maximise(P, sizes, p_empty, ranked, by_marginal, thresholds, chosen)
         place += counts[i]
     return kept[:place]
@@ -336,7 +336,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     """
     k, value, _ = best_size(P, sizes, p_empty, by_marginal, thresholds)
     if by_marginal:
-        copy_into(kept, borrowed(ids, 0, k))
+        copy_into(kept, unchecked_view(ids, 0, k))
     elif k > 0:
         F = np.empty((2, ids.size))
         columns_of_f(P, sizes, k, F)

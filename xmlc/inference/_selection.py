@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import unchecked_view
 
 # Expected F-measures count as equal up to this difference, which is larger than rounding errors.
 TIE = 1e-12
@@ -33,7 +33,7 @@ def sum_of_largest(values, k):
     """
     low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)
     last = k - np.uint64(1)
-    if count_above(values, values[last]) != last or count_above(borrowed(values, 0, k), values[last]) != last:
+    if count_above(values, values[last]) != last or count_above(unchecked_view(values, 0, k), values[last]) != last:
         while k < high:
             pivot = values[last]
             greater = move_to_front(values, low, high, pivot, False)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import (
     Matrix,
@@ -110,14 +110,14 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
 # All methods share the functions below. They split instances into blocks and join the label sets and their values.
 
 
-ROWS_PER_PIECE = 64
+ROWS_PER_TASK = 64
 
 
 def predict_blocks(
     predict: Callable[[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]],
     shape: tuple[int, int],
     n_jobs: int | None,
-    rows_per_piece: int = ROWS_PER_PIECE,
+    rows_per_task: int = ROWS_PER_TASK,
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Run ``predict(start, end)`` over blocks of instances and join the results.
 
@@ -137,7 +137,7 @@ def predict_blocks(
     Y_hat : csr_array of bool, shape (n, m)
     expected_f : ndarray of float64, shape (n,)
     """
-    results = run_pieces(predict, row_blocks(shape[0], rows_per_piece), n_jobs)
+    results = run_tasks(predict, row_blocks(shape[0], rows_per_task), n_jobs)
     parts = zip(*results) if results else ((), (), ())
     kept, counts, values = (_joined(part, dtype) for part, dtype in zip(parts, (np.uint32, np.int64, np.float64)))
     return stack_estimates(counts, kept.view(np.int32), np.ones(kept.size, dtype=bool), shape[1]), values
@@ -152,7 +152,7 @@ def predict_from_marginals(
     marginals: Matrix,
     n_jobs: int | None,
     *arguments: Any,
-    rows_per_piece: int = ROWS_PER_PIECE,
+    rows_per_task: int = ROWS_PER_TASK,
     trusting: bool = False,
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
@@ -173,7 +173,7 @@ def predict_from_marginals(
         kept = kernel(block, labels, p.data[first:last].astype(np.float64), *arguments, counts, values)
         return kept, counts, values
 
-    return predict_blocks(predict, p.shape, n_jobs, rows_per_piece)
+    return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
 
 # An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the resulting loss.

@@ -124,7 +124,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
 
 def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[sparse.csr_array, np.ndarray]:
     p = as_marginals(marginals)
-    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_piece=JANSCHE_ROWS_PER_PIECE)
+    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_PIECE)
 
 
 # The functions below apply simple rules: Lewis' approximation, the multinomial case, and H.

@@ -99,7 +99,7 @@ def count_labels(indptr, labels, m, n_samples):
 
 
 @njit(cache=True, nogil=True)
-def draw_chains(conditionals, seed, first_piece, drawn):
+def draw_chains(conditionals, seed, first_task, drawn):
     """Draw the labels of a chain in turn, with probabilities that depend on the number of ones so far.
 
     Each label costs one random number and one written byte.
@@ -117,7 +117,7 @@ def draw_chains(conditionals, seed, first_piece, drawn):
     """
     n, n_samples, m = drawn.shape
     for t in range(n):
-        key = stream_key(seed, first_piece + t)
+        key = stream_key(seed, first_task + t)
         for r in range(n_samples):
             count = 0
             for i in range(m):

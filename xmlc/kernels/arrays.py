@@ -54,7 +54,7 @@ def sort(values):
                 values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
-        left, right = borrowed(values, 0, j + 1), borrowed(values, i, values.size)
+        left, right = unchecked_view(values, 0, j + 1), unchecked_view(values, i, values.size)
         if left.size > right.size:
             left, right = right, left
         sort(left)
@@ -108,7 +108,7 @@ def kth_smallest(values, k):
 
 
 @intrinsic
-def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
+def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     """Return ``array[start:end]`` of a contiguous array, one-dimensional and without a reference to its memory.
 
     Making and dropping an ordinary slice updates a reference count. The two atomic additions take 10 to 20 ns, and far
@@ -135,7 +135,7 @@ def borrowed(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
 
 @intrinsic
 def row_of(typing_context: Any, table: Any, row: Any) -> Any:
-    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of `borrowed`."""
+    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of `unchecked_view`."""
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -148,7 +148,7 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
-    """Return a named tuple of arrays and numbers whose arrays have no reference to their memory, as in `borrowed`.
+    """Return a named tuple of arrays and numbers. Like in `unchecked_view`, arrays do not refer to their memory.
 
     Each array taken from an ordinary named tuple updates a reference count twice. So does each number that a called
     kernel reads from the tuple. A kernel that begins with this function avoids these updates. Return neither the tuple

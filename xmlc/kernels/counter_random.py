@@ -24,9 +24,9 @@ def mix64(z):
 
 
 @njit(cache=True)
-def stream_key(seed, piece):
-    """Return the uint64 key of stream ``piece`` for a seed."""
-    return mix64(mix64(np.uint64(seed) + GOLDEN) ^ (np.uint64(piece) * GOLDEN + np.uint64(1)))
+def stream_key(seed, task):
+    """Return the uint64 key of stream ``task`` for a seed."""
+    return mix64(mix64(np.uint64(seed) + GOLDEN) ^ (np.uint64(task) * GOLDEN + np.uint64(1)))
 
 
 @njit(cache=True)
@@ -56,12 +56,12 @@ def shuffle(order, key):
 
 
 @njit(cache=True)
-def shuffle_stream(order, seed, piece):
+def shuffle_stream(order, seed, task):
     """Shuffle an array in place with the stream of (seed, piece)."""
-    shuffle(order, stream_key(seed, piece))
+    shuffle(order, stream_key(seed, task))
 
 
-def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) -> np.ndarray:
+def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> np.ndarray:
     """Return a random permutation of 0 .. n - 1 that depends only on (seed, piece).
 
     Parameters
@@ -76,7 +76,7 @@ def random_permutation(n: int, seed: int, piece: int, dtype: type = np.int64) ->
         Integer type of the result.
     """
     order: np.ndarray = np.arange(n, dtype=dtype)
-    shuffle_stream(order, np.int64(seed), np.int64(piece))
+    shuffle_stream(order, np.int64(seed), np.int64(task))
     return order
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import give_back
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.growing import give_back
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_PIECE = 1 << 17  # for scaling
+NONZEROS_PER_TASK = 1 << 17  # for scaling
 ENTRIES_PER_BLOCK = 1 << 24  # for reading estimates
 INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
 #: A sparse matrix, an array, a frame, or rows that NumPy converts to an array.
@@ -65,7 +65,7 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
     Malformed
         If an index lies outside the matrix.
     """
-    if not is_proven(matrix):
+    if not is_validated(matrix):
         matrix = trimmed(matrix, prove_sparse(matrix, "matrix"))
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
@@ -77,23 +77,23 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
     )
 
 
-def is_proven(matrix: object) -> bool:
+def is_validated(matrix: object) -> bool:
     """Return whether this process validated or built a matrix, and its shape and index arrays are still the same.
 
     The mark is on the object that `as_csr` or `load_csr` returned, not on the caller's object. Matrices that other code
     may have changed in place therefore have no mark.
     """
-    mark = getattr(matrix, "_proven", None)
+    mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, sparse.csr_array):
         return False
     shape, arrays = mark
     return bool(shape == matrix.shape and arrays[0] is matrix.indptr and arrays[1] is matrix.indices)
 
 
-def proven(matrix: sparse.csr_array) -> sparse.csr_array:
+def validated(matrix: sparse.csr_array) -> sparse.csr_array:
     """Mark a matrix whose index arrays were validated, or built from validated ones, and return it."""
     # The mark is an attribute, not an entry of a table, so it disappears together with the matrix.
-    matrix._proven = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
+    matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
@@ -111,8 +111,8 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
 
     indptr, values, n = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data), X.shape[0]
     scaled = np.empty(values.size, dtype=np.float32)
-    blocks = row_blocks(n, max(1, n * NONZEROS_PER_PIECE // max(values.size, 1)))
-    run_pieces(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)
+    blocks = row_blocks(n, max(1, n * NONZEROS_PER_TASK // max(values.size, 1)))
+    run_tasks(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)
     return with_values(X, scaled)
 
 
@@ -120,7 +120,7 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
     """Return a matrix with other values at the same places, marked as validated if ``X`` is."""
     result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
-    return proven(result) if is_proven(X) else result
+    return validated(result) if is_validated(X) else result
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
@@ -128,7 +128,7 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
-    return proven(rows) if is_proven(matrix) else rows
+    return validated(rows) if is_validated(matrix) else rows
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
@@ -144,14 +144,14 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     return matrix
 
 
-def lent(matrix: sparse.csr_array) -> sparse.csr_array:
+def released(matrix: sparse.csr_array) -> sparse.csr_array:
     """Mark a matrix on memory-mapped files that nobody changes, and return it. `release` may free their memory."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
 
 def release(matrix: sparse.csr_array) -> None:
-    """Free the memory of a matrix if it is marked by `lent`. The data can be read from its files again."""
+    """Free the memory of a matrix if it is marked by `released`. The data can be read from its files again."""
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
@@ -168,7 +168,7 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
     blocks = [tuple(some_rows(each, *block) for each in (matrix, *others)) for block in pairwise(bounds)]
     if len(blocks) > 1 and getattr(matrix, "_lent", False):
         for part, *_ in blocks:
-            lent(part)
+            released(part)
     return blocks
 
 
@@ -344,7 +344,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         If it is a masked array, not two-dimensional, or has an index outside of it. If a value is no number (for bool,
         no truth value).
     """
-    if is_proven(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
+    if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
     if np.ma.isMaskedArray(matrix):
         raise InvalidDataError(
@@ -374,16 +374,16 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()
-    return proven(result)
+    return validated(result)
 
 
 def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
     """Return a matrix without explicit zeros. It is a copy if there are any, as the caller's may be read-only."""
     if matrix.data.all():
         return matrix
-    known, matrix = is_proven(matrix), matrix.copy()
+    known, matrix = is_validated(matrix), matrix.copy()
     matrix.eliminate_zeros()
-    return proven(matrix) if known else matrix
+    return validated(matrix) if known else matrix
 
 
 def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:

@@ -158,8 +158,8 @@ class Estimator:
         for name, value in self._lasting().items():
             if name in began and not is_same(began[name][0], as_kept(value)):
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: found {name}={shown_value(value)}, expected {name}={began[name][1]} as in the "
-                    "first partial_fit. Restore this value, or call fit to start over."
+                    f"{type(self).__name__}: found {name}={shown_value(value)}, expected {name}={began[name][1]} as in "
+                    "the first partial_fit. Restore this value, or call fit to start over."
                 )
 
     def _lasting(self) -> Hyperparameters:

@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from xmlc.core.appendable import give_back
 from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
-from xmlc.core.growing import give_back
 from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
 
 #: Types of JSON entries in messages.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, sort
+from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
@@ -144,10 +144,10 @@ def add_leaves(histograms, reached, i, sums, found):
         histograms.starts, histograms.labels, histograms.counts, histograms.weights,
     )  # fmt: skip
     for tree in range(tree_starts.shape[0]):
-        own = borrowed(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
+        own = unchecked_view(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
         for leaf in own:
-            labels = borrowed(all_labels, starts[leaf], starts[leaf + 1])
-            counts = borrowed(all_counts, starts[leaf], starts[leaf + 1])
+            labels = unchecked_view(all_labels, starts[leaf], starts[leaf + 1])
+            counts = unchecked_view(all_counts, starts[leaf], starts[leaf + 1])
             one = weights[leaf] / (1 if histograms.pooled else own.size)
             for k in range(labels.size):
                 label = labels[k]

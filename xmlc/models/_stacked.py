@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, sort
+from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
 SMALLEST_SCORE = 1e-3  # added before the logarithm, because the score is 0 if a member did not rank the label
@@ -51,7 +51,7 @@ def merge_lists(labels, scores, start, end):
                     place = np.uint64(member * n_ranked + rank)
                     keys[size] = np.uint64(labels[member, i, rank]) << np.uint64(32) | place
                     size += 1
-        sort(borrowed(keys, 0, size))
+        sort(unchecked_view(keys, 0, size))
         for key in keys[:size]:
             label, place = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
             if label != last:

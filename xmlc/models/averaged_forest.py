@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import Appendable, give_back
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import Growing, give_back
-from xmlc.core.parallel import batches, row_blocks, run_pieces
+from xmlc.core.parallel import batches, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
 from xmlc.kernels.stored import Field
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
@@ -166,12 +166,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         else:
             blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
             descents = [([tree], blocks) for tree in trees]
-        run_pieces(descend, descents, self.n_jobs, title="descending")
+        run_tasks(descend, descents, self.n_jobs, title="descending")
         results: list[Any] = []
         for first, last in blocks:
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
-            pieces = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
-            results += run_pieces(average, pieces or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then)
+            tasks = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
+            results += run_tasks(average, tasks or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then)
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -255,7 +255,7 @@ class JoinedTrees:
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
         self._fields = {field.name: field for field in fields}
-        self._arrays, self._sizes = Growing(folder), Counter[str]()
+        self._arrays, self._sizes = Appendable(folder), Counter[str]()
 
     def append(self, tree: dict[str, np.ndarray]) -> None:
         """Append the arrays of a forest with one tree. They are removed from ``tree`` to keep only one copy."""

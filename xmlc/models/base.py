@@ -26,9 +26,9 @@ from xmlc.kernels.csr import (
     assembled,
     kernel_csr,
     per_label,
-    proven,
     top_k_of,
     unit_rows,
+    validated,
 )
 from xmlc.kernels.estimator import (
     Estimator,
@@ -91,7 +91,9 @@ class SparseProbabilityEstimator(Estimator):
     compiles: ClassVar[bool] = True
     #: Whether a model with default settings estimates label frequencies among instances with the same features well.
     calibrated: ClassVar[bool] = True
-    _into: Path | None = None  # folder in which `fit` writes finished arrays (`xmlc.core.growing`) during `fit_to_disk`
+    _into: Path | None = (
+        None  # folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`
+    )
     unit_norm: bool  # `_kernel_form` needs this hyperparameter and the next
     n_jobs: int | None
 
@@ -212,7 +214,7 @@ class SparseProbabilityEstimator(Estimator):
         [0, 2]
         """
         x = self._one_instance(indices, values)
-        X = proven(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
+        X = validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
         labels, scores = self._for_requests().predict_top_k(X, k, label_weights)
         return labels[0], scores[0]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from xmlc.core.appendable import NotFiniteError
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
-from xmlc.core.growing import NotFiniteError
 from xmlc.kernels.csr import Matrix, as_features
 
 WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, ProbabilisticClassifierChain or Stacking"
@@ -20,8 +20,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method `fit` that restores the estimator's attributes if training fails or is interrupted.
 
     ``fit`` may replace attributes, but must not change arrays of an earlier call in place. Two mistakes raise an error
-    with advice: learned weights that are not finite (`xmlc.core.growing`), and instance weights that ``fit`` does not
-    accept.
+    with advice: learned weights that are not finite (`xmlc.core.appendable`), and instance weights that ``fit`` does
+    not accept.
     """
     takes_weights = "sample_weight" in signature(fit).parameters
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.growing import Growing
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.appendable import Appendable
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.estimator import Hyperparameters, hyperparameters
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import parabel, plt
+from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
@@ -124,7 +124,7 @@ class Parabel(SparseProbabilityEstimator):
         if self.C is None:
             self.C_ = cross_validated(self._single, 1.0, 0.3, *data)
         self.trees_ = [
-            self._tree(t)._train(*data, Growing(self._into, f"_{t}"), self._title("training", t))
+            self._tree(t)._train(*data, Appendable(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
         ]
         return self
@@ -222,8 +222,8 @@ class Parabel(SparseProbabilityEstimator):
             ]
             self.inner_products_[first:last] = sum(products for *_, products in found)
             reached = as_leaves([met for *met, _ in found])
-            pieces = [(*reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
-            results += run_pieces(average, pieces, self.n_jobs)
+            tasks = [(*reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
+            results += run_tasks(average, tasks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:

@@ -54,7 +54,7 @@ def estimator_class(name: str) -> Any:
     Returns
     -------
     type or function
-        `xmlc.models.adapted` wraps it if it is not derived from `SparseProbabilityEstimator`.
+        `xmlc.models.wrapped` wraps it if it is not derived from `SparseProbabilityEstimator`.
 
     Raises
     ------
@@ -68,18 +68,18 @@ def estimator_class(name: str) -> Any:
         file, _, attribute = name.rpartition(":")
         found = getattr(import_file(file), attribute, None)
     elif ":" in name:
-        found = _adapted().class_of(name)
+        found = _wrapped().class_of(name)
     else:
         known = nearest(name, ESTIMATORS)
         raise XmlcError(f"found estimator {name!r}, expected {known}, module:Class or path/to/file.py:Class")
     if not isfunction(found):
-        _adapted().check_methods(name, found)
+        _wrapped().check_wrapped_methods(name, found)
     return found
 
 
-def _adapted() -> Any:
+def _wrapped() -> Any:
     """Return the module for estimators of other libraries, on which this package's own models do not depend."""
-    return importlib.import_module("xmlc.models.adapted")
+    return importlib.import_module("xmlc.models.wrapped")
 
 
 def _is_ours(found: object) -> bool:
@@ -100,7 +100,7 @@ def make_estimator(
     """
     found = estimator_class(name)
     if not _is_ours(found):
-        return _adapted().adapt(name, found, parameters, seed, n_jobs)
+        return _wrapped().adapt(name, found, parameters, seed, n_jobs)
     estimator: SparseProbabilityEstimator = found()
     known = estimator.get_params()
     unknown = sorted(set(parameters) - set(known))
@@ -122,7 +122,7 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
         There is no such estimator, or the folder contains no model of it.
     """
     found = estimator_class(name)
-    model = (found if _is_ours(found) else _adapted().Adapted).load(folder, trusted=True)
+    model = (found if _is_ours(found) else _wrapped().Wrapped).load(folder, trusted=True)
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
@@ -148,12 +148,12 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         verify_file(described)
         found = str(read_json(described).get("estimator"))
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
-    if not names and found != "Adapted":
+    if not names and found != "Wrapped":
         expected = "a folder written by xmlc fit, xmlc train or the save of an estimator"
         expected += ". Read it with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
         error = XmlcError if found else MissingFileError
         raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
-    kind = _adapted().Adapted if found == "Adapted" else estimator_class(names[0])
+    kind = _wrapped().Wrapped if found == "Wrapped" else estimator_class(names[0])
     model: SparseProbabilityEstimator = kind.load(path, trusted)
     return model
 
@@ -213,5 +213,5 @@ def estimator_files(name: str) -> list[str]:
     own = [place] if ".py:" in name else []
     if place and not own and (spec := find_spec(place)) and (file := Path(spec.origin or "")).suffix == ".py":
         own = [] if {"site-packages", "dist-packages"} & {*file.parts} else [str(file)]
-    spec = find_spec(ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.adapted")
+    spec = find_spec(ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.wrapped")
     return [*own, str(spec.origin)] if spec and spec.origin else own

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.errors import nearest
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
@@ -29,7 +29,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import stacking
 from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
 
-ROWS_PER_BLOCK, ROWS_PER_PIECE = 1 << 16, 256
+ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 
 
 @hyperparameters
@@ -51,7 +51,7 @@ class Stacking(SparseProbabilityEstimator):
     estimators : sequence of (str, estimator)
         The members and their names, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
         `xmlc.models` or a name that `xmlc fit --estimator` accepts. It may also be an estimator of scikit-learn, which
-        `xmlc.models.adapted.Adapted` wraps. Members given by name get the ``random_state`` of the stack.
+        `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of the stack.
     n_held_out : int
         Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean score.
     n_candidates : int
@@ -143,9 +143,9 @@ class Stacking(SparseProbabilityEstimator):
             elif isinstance(given, SparseProbabilityEstimator):
                 found[name] = given.unfitted()
             else:
-                from xmlc.models.adapted import Adapted
+                from xmlc.models.wrapped import Wrapped
 
-                found[name] = Adapted(given)
+                found[name] = Wrapped(given)
         for member in found.values():
             self._set_threads(member)
         return found
@@ -274,8 +274,8 @@ class Stacking(SparseProbabilityEstimator):
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, the candidates, and their estimates."""
         model = self.log_shares_, self.coefficients_
-        pieces = [(labels, scores, *block, *model) for block in row_blocks(labels.shape[1], ROWS_PER_PIECE) or [(0, 0)]]
-        found = run_pieces(stacked_estimates, pieces, self.n_jobs)
+        tasks = [(labels, scores, *block, *model) for block in row_blocks(labels.shape[1], ROWS_PER_TASK) or [(0, 0)]]
+        found = run_tasks(stacked_estimates, tasks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -307,14 +307,14 @@ class Stacking(SparseProbabilityEstimator):
 
 def _is_foreign(member: object) -> bool:
     """Return whether a member is an estimator of another library."""
-    return type(member).__name__ == "Adapted" or not isinstance(member, SparseProbabilityEstimator)
+    return type(member).__name__ == "Wrapped" or not isinstance(member, SparseProbabilityEstimator)
 
 
 def _kind(given: Any) -> str:
     """Return the name by which `make_estimator` finds the class of a member."""
     if isinstance(given, str):
         return given
-    inner = type(given.estimator if type(given).__name__ == "Adapted" else given)
+    inner = type(given.estimator if type(given).__name__ == "Wrapped" else given)
     target = f"{inner.__module__}:{inner.__name__}"
     names = [name for name, known in ESTIMATORS.items() if known.endswith(f":{inner.__name__}")]
     return names[0] if names and inner.__module__.startswith("xmlc.") else target

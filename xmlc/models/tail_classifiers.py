@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.growing import Growing
+from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import item_blocks, label_sums
 
-NONZEROS_PER_PIECE = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
+NONZEROS_PER_TASK = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
 TAIL_FIELDS = (  # a stored forest has them if it has tail classifiers
@@ -92,8 +92,8 @@ class TailClassifiers(NamedTuple):
         x, labels = kernel_csr(unit_rows(X) if unit_norm else X), kernel_csr(candidates)
         centroids = KernelCSR(self.tail_indptr, self.tail_features, self.tail_weights)
         arguments = (x, labels, centroids, self.tail_squared_lengths, float(gamma), X.shape[1], scores)
-        pieces = [(*block, *arguments) for block in blocks]
-        run_pieces(log_scores_of_rows, pieces, n_jobs, costs, title="measuring distances")
+        tasks = [(*block, *arguments) for block in blocks]
+        run_tasks(log_scores_of_rows, tasks, n_jobs, costs, title="measuring distances")
         return with_values(candidates, scores)
 
 
@@ -118,8 +118,8 @@ def fit_tail_classifiers(
     x = unit_rows(X) if unit_norm else X
     x = with_values(x, x.data.astype(np.float64))
     by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
-    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
-    centroids, n_pairs = Growing(into), 0
+    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
+    centroids, n_pairs = Appendable(into), 0
     centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
 
     def append(block: dict[str, np.ndarray]) -> None:
@@ -127,8 +127,8 @@ def fit_tail_classifiers(
         centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
         n_pairs += block["tail_features"].size
 
-    pieces = [(by_label, x, *block) for block in blocks]
-    run_pieces(_centroids, pieces, n_jobs, title="averaging", then=append)
+    tasks = [(by_label, x, *block) for block in blocks]
+    run_tasks(_centroids, tasks, n_jobs, title="averaging", then=append)
     return TailClassifiers(**centroids.finished())
 
 

@@ -11,12 +11,12 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.checks import check_same_shape
-from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, proven, with_values
+from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, validated, with_values
 from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.cuts import Cuts, cuts_of
+from xmlc.thresholds.candidates import Candidates, candidates_of
 
 
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
@@ -73,7 +73,7 @@ def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | n
     thresholds : float or ndarray, shape (m,)
     """
     spe, limits = _comparable(spe, thresholds)
-    return sets_by_blocks(Y, spe, lambda part: proven(_above(part, limits)))
+    return sets_by_blocks(Y, spe, lambda part: validated(_above(part, limits)))
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
@@ -198,14 +198,16 @@ class STO(RankingMethod):
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
         """Find the candidate thresholds of each label and choose the best above its kappa."""
-        return self.fit_cuts(cuts_of(spe, Y, self.n_jobs))
+        return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
-    def fit_cuts(self, cuts: Cuts) -> Self:
+    def fit_candidates(self, candidates: Candidates) -> Self:
         """Choose each label's best candidate above its kappa. A sweep over kappa finds the candidates only once."""
-        dtype = compared_in(cuts.distinct.dtype if cuts.distinct.size else cuts.ranked.dtype, self.kappa)
-        minima = per_label(self.kappa, cuts.largest.size, dtype, "kappa", "probability")
-        bits = cuts.best(cuts.bits_of(minima), checked_overlap(self.overlap).recall)
-        self.thresholds_ = cuts.numbers_of(bits, minima)
+        dtype = compared_in(
+            candidates.distinct.dtype if candidates.distinct.size else candidates.ranked.dtype, self.kappa
+        )
+        minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
+        bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)
+        self.thresholds_ = candidates.numbers_of(bits, minima)
         return self
 
 

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.domains import MANY, check, whole
@@ -40,23 +40,23 @@ class Instances(NamedTuple):
 
     spe: sparse.csr_array
     truth: sparse.csr_array
-    pieces: list[tuple[int, int]]
+    tasks: list[tuple[int, int]]
 
 
 def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
     """Divide the results of `checked_pair` into blocks of instances, with ranges of labels for each block."""
     found, n_labels = list[Instances](), Y.shape[1]
     for part, truth in blocks_of_rows(spe, Y):
-        pieces = [(0, n_labels)]
+        tasks = [(0, n_labels)]
         if part.nnz + truth.nnz > ENTRIES_PER_PIECE:
             entries, positives = (np.bincount(each.indices, minlength=n_labels) for each in (part, truth))
-            pieces = label_pieces(entries + positives)
+            tasks = label_tasks(entries + positives)
             release(part)
-        found.append(Instances(part, truth, pieces))
+        found.append(Instances(part, truth, tasks))
     return found
 
 
-def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
+def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
     """Divide labels into ranges ``(start, end)`` of about equal work, which depend on the data alone.
 
     Parameters
@@ -67,8 +67,8 @@ def label_pieces(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[t
         Entries in a range.
     """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
-    cuts = np.searchsorted(work, np.arange(entries, work[-1], entries))
-    bounds = np.unique(np.concatenate(([0], cuts, [counts.size]))).tolist()
+    candidates = np.searchsorted(work, np.arange(entries, work[-1], entries))
+    bounds = np.unique(np.concatenate(([0], candidates, [counts.size]))).tolist()
     return list(pairwise(bounds))
 
 
@@ -127,7 +127,7 @@ class OnePassMethod(ThresholdMethod):
         """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
         for block in blocks:
             rows = kernel_csr(block.spe), kernel_csr(block.truth)
-            run_pieces(kernel, [(*rows, *piece, *arguments) for piece in block.pieces], self.n_jobs)
+            run_tasks(kernel, [(*rows, *task, *arguments) for task in block.tasks], self.n_jobs)
             release(block.spe)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, shown
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
@@ -126,8 +126,8 @@ class OutOfFold(Estimator):
             model.fit(rows_of(X, others), rows_of(Y, others))
             return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1])
 
-        pieces = [(fold,) for fold in range(self.folds)]
-        parts = run_pieces(estimate, pieces, self.n_jobs, title="out-of-fold estimates", unit="folds")
+        tasks = [(fold,) for fold in range(self.folds)]
+        parts = run_tasks(estimate, tasks, self.n_jobs, title="out-of-fold estimates", unit="folds")
         # Stacking sorts the rows by fold. The original order is restored because OFO depends on it.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])

@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.cuts import Cuts, cuts_of
+from xmlc.thresholds.candidates import Candidates, candidates_of
 from xmlc.thresholds.methods import RankingMethod
 
 
@@ -22,7 +22,7 @@ from xmlc.thresholds.methods import RankingMethod
 class CommonThreshold(RankingMethod):
     """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
 
-    The method tries every candidate that can be optimal (``xmlc.thresholds.cuts``). Among candidates with equal
+    The method tries every candidate that can be optimal (``xmlc.thresholds.candidates``). Among candidates with equal
     measure the highest threshold is chosen, which predicts least. If the empty prediction is best, the threshold is
     the largest estimate. Time is O(e log e) for e stored estimates. They are sorted block by block or, for
     ``average="instance"``, instance by instance.
@@ -65,32 +65,32 @@ class CommonThreshold(RankingMethod):
         """Find the candidate thresholds of all labels together and choose the best."""
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
-        cuts, minima = cuts_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
+        candidates, minima = candidates_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
         if self.average == "micro":
-            bits = cuts.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
+            bits = candidates.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
         else:
-            bits = self._best_of_instances(cuts, Y)
-        self.thresholds_ = cuts.numbers_of(np.repeat(bits, minima.size), minima)
+            bits = self._best_of_instances(candidates, Y)
+        self.thresholds_ = candidates.numbers_of(np.repeat(bits, minima.size), minima)
         return self
 
-    def _best_of_instances(self, cuts: Cuts, Y: sparse.csr_array) -> np.ndarray:
-        """Return the best threshold for the mean over instances, in the form of `Cuts`, uint32 (1,)."""
+    def _best_of_instances(self, candidates: Candidates, Y: sparse.csr_array) -> np.ndarray:
+        """Return the best threshold for the mean over instances, in the form of `Candidates`, uint32 (1,)."""
         # The last instances are left out if they have neither estimates nor labels, because they change nothing.
-        in_use = np.flatnonzero((np.diff(cuts.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
+        in_use = np.flatnonzero((np.diff(candidates.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = int(in_use[-1]) + 1 if in_use.size else 0
-        unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(cuts.lowest.size, dtype=np.int64)
+        unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(candidates.lowest.size, dtype=np.int64)
 
         def gains_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
             own = np.zeros_like(gains)
-            add_gains(kernel_csr(part), kernel_csr(truth), cuts.lowest, unit, *self.overlap, own)
+            add_gains(kernel_csr(part), kernel_csr(truth), candidates.lowest, unit, *self.overlap, own)
             release(part)
             return own
 
-        blocks = blocks_of_rows(cuts.ranked, Y)
-        run_pieces(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
+        blocks = blocks_of_rows(candidates.ranked, Y)
+        run_tasks(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
         # An empty prediction scores 1 for each instance without labels, and 0 for all others.
-        bits, empty = cuts.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
-        best_sum(cuts.lowest, gains, empty, n, bits)
+        bits, empty = candidates.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
+        best_sum(candidates.lowest, gains, empty, n, bits)
         return bits
 
 
@@ -128,7 +128,7 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     Parameters
     ----------
     spe, truth : KernelCSR
-        Estimates in the form of `Cuts.ranked`, and label sets.
+        Estimates in the form of `Candidates.ranked`, and label sets.
     lowest : uint32 (c,)
         Candidates: the lowest predicted estimate of each, ascending.
     unit, gain, recall, shared : float64

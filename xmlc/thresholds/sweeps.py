@@ -15,7 +15,7 @@ from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, meas
 from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
-from xmlc.thresholds.cuts import cuts_of
+from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import STO, agreement_above, checked_pair
 from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
@@ -233,9 +233,9 @@ def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[fl
 @register("sto")
 def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
     """Yield the thresholds of STO with kappa_j = max(1/c, nu_j), for each c."""
-    nu, cuts = lower_bounds(priors), cuts_of(spe, Y)
+    nu, candidates = lower_bounds(priors), candidates_of(spe, Y)
     for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu)).fit_cuts(cuts).thresholds_, c=c)
+        yield GridPoint(STO(kappa=kappa(c, nu)).fit_candidates(candidates).thresholds_, c=c)
 
 
 @register("ofo")
@@ -296,9 +296,9 @@ def _for_measure(
     if average != "macro":
         yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
         return
-    nu, cuts = lower_bounds(priors, overlap.recall), cuts_of(spe, Y)
+    nu, candidates = lower_bounds(priors, overlap.recall), candidates_of(spe, Y)
     for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_cuts(cuts).thresholds_, c=c)
+        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c)
 
 
 for _name in UNLABELLED_METHODS:

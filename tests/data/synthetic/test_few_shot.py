@@ -33,8 +33,8 @@ from xmlc.kernels.counter_random import Stream, random_unit
 from xmlc.suite.steps.synth import make_dataset
 
 
-def stream_key(seed, piece):
-    return np.uint64(counter_random.stream_key(seed, piece))
+def stream_key(seed, task):
+    return np.uint64(counter_random.stream_key(seed, task))
 
 
 def view_of(seed, thing, view, d):

@@ -10,7 +10,7 @@ from scipy import sparse
 from small_data import random_multilabel
 
 from xmlc.kernels.csr import top_k_of, unit_rows
-from xmlc.models import SparseWeightedNearestNeighbors, choosing
+from xmlc.models import SparseWeightedNearestNeighbors, model_selection
 from xmlc.models.nearest import _index, estimator
 
 PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
@@ -162,11 +162,11 @@ def selected_by_twin(X, Y, rows, S, alpha):
 
 @pytest.mark.parametrize("most", [1000, 40])
 def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
-    monkeypatch.setattr(choosing, "SAMPLE", most)
+    monkeypatch.setattr(model_selection, "SAMPLE", most)
     weak = marked(70, 40, 5, 0.1, 0)
     cases = [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]
     for (X, Y), expected in cases:
-        rows = choosing.sample(70)
+        rows = model_selection.sample(70)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
         assert model.beta_ == expected == selected_by_twin(X, Y, rows, 3, 1.0)
         refitted = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=expected).fit(X, Y)
@@ -203,7 +203,7 @@ def test_results_are_bit_identical_for_any_threads_and_pieces(monkeypatch):
     X, Y = random_multilabel(300, 40, 9, seed=4)
     one = SparseWeightedNearestNeighbors(S=8, n_jobs=1).fit(X, Y)
     expected = [one.neighbours(X), one.predict_top_k(X, 3)]
-    monkeypatch.setattr(estimator, "ROWS_PER_PIECE", 17)
+    monkeypatch.setattr(estimator, "ROWS_PER_TASK", 17)
     three = SparseWeightedNearestNeighbors(S=8, n_jobs=3).fit(X, Y)
     for before, now in zip(expected, [three.neighbours(X), three.predict_top_k(X, 3)], strict=True):
         for a, b in zip(before, now, strict=True):

@@ -181,10 +181,10 @@ def test_labels_and_features_may_appear_later():
     X, Y = stream(seed=5)
     whole = oplt().partial_fit(X, Y)
     known = max(int(Y[:60].indices.max()), 0) + 1
-    growing = oplt().partial_fit(X[:60, : X[:60].indices.max() + 1], Y[:60, :known])
-    assert growing.n_labels_ == known
-    growing.partial_fit(X[60:], Y[60:])
-    np.testing.assert_array_equal(growing.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
+    appendable = oplt().partial_fit(X[:60, : X[:60].indices.max() + 1], Y[:60, :known])
+    assert appendable.n_labels_ == known
+    appendable.partial_fit(X[60:], Y[60:])
+    np.testing.assert_array_equal(appendable.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
     # Instances may have fewer or more features than the training set. Features without weights do not matter.
     narrow = X[:, :9]
     wide = sparse.csr_array((narrow.data, narrow.indices, narrow.indptr), shape=(X.shape[0], 1000))

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import TREES, drop_small, nbytes, random_nodes, weights_of
 
+from xmlc.core.appendable import NotFiniteError
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import NotFiniteError
 from xmlc.models.plt import compact as compacting
 from xmlc.models.plt.compact import DenseBlocks, rows_are_smaller, sibling_type
 

@@ -37,7 +37,7 @@ def test_representations_equal_sparse_product(d, monkeypatch):
     expected = sparse.csr_array(sparse.csr_array(Y.T, dtype=np.float64) @ unit_rows(X).astype(np.float64))
     expected = unit_rows(expected)
     expected.sort_indices()
-    monkeypatch.setattr(representations, "NONZEROS_PER_PIECE", 500)
+    monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
     one, two = (label_representations(X, Y, n_jobs) for n_jobs in (1, 2))
     monkeypatch.undo()
     whole = label_representations(X, Y)

@@ -129,7 +129,7 @@ def test_size_weights_cannot_be_learned_from_a_model(tiny, coins, capsys):
 
 
 def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, coins, estimates):
-    """By hand: min(mean missed, 2 min_probability) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+    """By hand: min(mean missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
     assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
     assert record(tiny, "h")["truncation_loss"] is None
     spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import Stream, random_permutation, random_unit, stream_key
@@ -91,8 +91,8 @@ class ObjectViews:
             )
         pairs = self._pairs[start:end]
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
-        pieces = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
-        parts = run_pieces(draw_views, pieces, n_jobs, title="drawing views", unit="rows")
+        tasks = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
+        parts = run_tasks(draw_views, tasks, n_jobs, title="drawing views", unit="rows")
         X = sparse.csr_array(np.concatenate(parts))
         return X, _one_label(pairs // VIEWS, self.n_labels), None
 
@@ -124,8 +124,8 @@ class ShortTexts:
         """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts."""
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
-        pieces = [(self.seed, start + a, start + b, *common) for a, b in blocks]
-        parts = list(zip(*run_pieces(draw_texts, pieces, n_jobs, title="drawing texts", unit="rows")))
+        tasks = [(self.seed, start + a, start + b, *common) for a, b in blocks]
+        parts = list(zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows")))
         lengths, words, counts = map(np.concatenate, parts)
         X = stack_estimates(lengths, words, counts, self.n_features)
         return X, _one_label(np.arange(start, end) % self.n_labels, self.n_labels), None

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into, sort, stable_order
 from xmlc.kernels.counter_random import Stream, random_below, random_unit, stream_key
@@ -112,9 +112,9 @@ class SyntheticModel:
         if not 0 <= start < end:
             raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
-        pieces = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
-        costs = [piece[2] - piece[1] for piece in pieces]
-        parts = list(zip(*run_pieces(draw_rows, pieces, n_jobs, costs, title="drawing instances", unit="rows")))
+        tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
+        costs = [task[2] - task[1] for task in tasks]
+        parts = list(zip(*run_tasks(draw_rows, tasks, n_jobs, costs, title="drawing instances", unit="rows")))
         joined = [np.concatenate(part) for part in parts]
         X = stack_estimates(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
         P = stack_estimates(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None

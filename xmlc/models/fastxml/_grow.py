@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest, sort, unowned
+from xmlc.kernels.arrays import copy_into, kth_smallest, sort, unchecked_view, unowned
 from xmlc.kernels.counter_random import Stream, random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import sparse_dot
@@ -239,7 +239,7 @@ def split_node(x, y, node, settings, key, work):
         if weights[column] != 0:
             keys[n_kept] = np.uint64(work.features[column]) << np.uint64(32) | np.uint64(column)
             n_kept += 1
-    sort(borrowed(keys, 0, n_kept))
+    sort(unchecked_view(keys, 0, n_kept))
     features, kept = np.empty(n_kept, dtype=np.uint32), np.empty(n_kept, dtype=np.float32)
     for k in range(n_kept):
         features[k], kept[k] = keys[k] >> np.uint64(32), weights[keys[k] & np.uint64(0xFFFFFFFF)]
@@ -278,7 +278,7 @@ def divide(x, node, features, weights, bias, dense, moved):
     n_negative, n_positive = 0, 0
     for place in range(node.size):
         i = node[place]
-        ids, values = borrowed(indices, indptr[i], indptr[i + 1]), borrowed(data, indptr[i], indptr[i + 1])
+        ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
         # A branch would often be mispredicted, so both writes happen. The wrong one is overwritten later.
         moved[n_positive] = i
@@ -363,7 +363,7 @@ def bound_features(x, node, side, costs, counts, bounds, features):
     n_touched = 0
     for i in range(node.size):
         start, end = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = borrowed(indices, start, end), borrowed(data, start, end)
+        ids, own = unchecked_view(indices, start, end), unchecked_view(data, start, end)
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
@@ -386,7 +386,7 @@ def fill_columns(x, node, places, end, rows, values):
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
         first, last = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = borrowed(indices, first, last), borrowed(data, first, last)
+        ids, own = unchecked_view(indices, first, last), unchecked_view(data, first, last)
         for k in range(ids.size):
             place = places[ids[k]]
             rows[place] = np.uint32(i)
@@ -427,8 +427,8 @@ def number_labels(y, node, numbers):
     for number in range(found.size):
         numbers[found[number]] = number
     for i in range(node.size):
-        own = borrowed(indices, indptr[node[i]], indptr[node[i] + 1])
-        numbered = borrowed(labels, starts[i], starts[i + 1])
+        own = unchecked_view(indices, indptr[node[i]], indptr[node[i] + 1])
+        numbered = unchecked_view(labels, starts[i], starts[i + 1])
         for k in range(own.size):
             numbered[k] = numbers[own[k]]
     for label in found:
@@ -445,7 +445,7 @@ def distinct_labels(y, node, counts):
     found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for writes that are not kept
     n_found = 0
     for i in node:
-        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+        for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             found[n_found] = label
             n_found += counts[label] == 0
             counts[label] += np.uint32(1)

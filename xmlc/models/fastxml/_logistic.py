@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.arrays import unchecked_view, unowned
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
 from xmlc.kernels.sums import sparse_dot, sparse_dots, total
@@ -165,7 +165,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
     one, zero = np.float32(1), np.float32(0)
     n_active, violations, largest = 0, zero, zero
     for j in range(weights.size):
-        ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
+        ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
         first, second = sparse_dots(ids, own, sides.gradient, sides.curvature)
         slope[j] = first
         bend[j] = second + np.float32(CURVATURE_SHIFT)
@@ -213,7 +213,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
         k = 0
         while k < n_live:
             j = active[k]
-            ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
+            ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
             derivative = slope[j] + np.float32(CURVATURE_SHIFT) * step[j] + sparse_dot(ids, own, along)
             weight = weights[j] + step[j]
             if weight == 0 and abs(derivative) < one - shrinkage:
@@ -263,7 +263,7 @@ def line_search(columns, sides, coordinates, active, max_steps, loss):
     for j in active:
         if step[j] != 0:
             predicted += slope[j] * step[j] + abs(weights[j] + step[j]) - abs(weights[j])
-            ids, own = borrowed(rows, starts[j], starts[j + 1]), borrowed(values, starts[j], starts[j + 1])
+            ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
             for i in range(ids.size):
                 along[ids[i]] += step[j] * own[i]
     size = np.float32(1)

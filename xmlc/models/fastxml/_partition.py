@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import borrowed, row_of, unowned
+from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
 # Gains are integers in units of 2**-16. Updates of their sums as instances change sides have no rounding error. Sums do
 # not depend on the order, and equal sums are exactly equal.
@@ -101,9 +101,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     """Run `partition_by_ndcg` on arrays without reference counts. Scores are multiplied by ``scale``."""
     arrays = unowned(arrays)
-    starts, labels = borrowed(starts, 0, starts.size), borrowed(labels, 0, labels.size)
-    weights, side = borrowed(weights, 0, weights.size), borrowed(side, 0, side.size)
-    ideal, discounts = borrowed(ideal, 0, ideal.size), borrowed(discounts, 0, discounts.size)
+    starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
+    weights, side = unchecked_view(weights, 0, weights.size), unchecked_view(side, 0, side.size)
+    ideal, discounts = unchecked_view(ideal, 0, ideal.size), unchecked_view(discounts, 0, discounts.size)
     negative, positive, keys, scratch, counts, here, there, difference = arrays
     previous = -1.0
     while True:
@@ -126,7 +126,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
     """Sum each label's ideal gains over the instances of the negative and the positive side: int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
-        own, of_side = borrowed(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
+        own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
         for label in own:
             of_side[label] += ideal[own.size]
     return sums
@@ -171,10 +171,10 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     n_passes, width = digits_of(largest - least)
     count_digits(gains, largest, n_passes, width, keys, counts)
     for digit in range(n_passes - 1):
-        sort_by_digit(keys, digit, width, borrowed(counts, digit << width, (digit + 1) << width), scratch)
-        keys, scratch = borrowed(scratch, 0, scratch.size), borrowed(keys, 0, keys.size)
+        sort_by_digit(keys, digit, width, unchecked_view(counts, digit << width, (digit + 1) << width), scratch)
+        keys, scratch = unchecked_view(scratch, 0, scratch.size), unchecked_view(keys, 0, keys.size)
     shift = np.uint64(LABEL_BITS + (n_passes - 1) * width)
-    ranks = borrowed(counts, (n_passes - 1) << width, n_passes << width)
+    ranks = unchecked_view(counts, (n_passes - 1) << width, n_passes << width)
     for k in range(keys.size):
         label, digit = keys[k] & np.uint64((1 << LABEL_BITS) - 1), keys[k] >> shift
         gains[label] = np.int64(weights[label] * discounts[ranks[digit]] * FIXED_POINT + 0.5)
@@ -228,7 +228,7 @@ def choose_sides(starts, labels, difference, ideal, side, negative, positive):
     """Move each instance to the side where its labels gain more, update the sums of both sides, and count the moves."""
     moved = 0
     for i in range(side.size):
-        own = borrowed(labels, starts[i], starts[i + 1])
+        own = unchecked_view(labels, starts[i], starts[i + 1])
         gained = np.int64(0)
         for label in own:
             gained += difference[label]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
@@ -137,7 +137,7 @@ class FastXML(AveragedForest):
             return single_tree(grow_binary_tree(x, y, work, settings, int(self.random_state), tree))
 
         trees = [(tree,) for tree in range(self.n_trees)]
-        run_pieces(grow, trees, self.n_jobs, title="growing trees", unit="trees", then=then)
+        run_tasks(grow, trees, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()

@@ -7,9 +7,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from xmlc.core.growing import Growing
+from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import unchecked_view
 from xmlc.kernels.counter_random import Stream, shuffle_stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import aligned_buffer
@@ -150,7 +150,7 @@ def grow_multiway_tree(
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
     members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
     inner, first_children, n_weights = list[int](), list[int](), list[int]()  # of the nodes that are split
-    tree_arrays, empty = Growing(), np.zeros((0, arity), dtype=np.float32)
+    tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
     while queue and len(members) < enough:  # Algorithm 1: while Q is not empty and t < T_max
@@ -198,7 +198,7 @@ def grow_multiway_tree(
     }
 
 
-def join_parts(arrays: Growing, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
+def join_parts(arrays: Appendable, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
     """Append the parts of some nodes to the named arrays, and release the parts."""
     arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
     parts.clear()
@@ -277,12 +277,12 @@ def priority_of(y, node, label_counts):
     """
     total, largest, indptr, indices = 0, 0, y.indptr, y.indices
     for i in node:
-        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+        for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             label_counts[label] += np.uint32(1)
             largest = max(largest, np.int64(label_counts[label]))
             total += 1
     for i in node:
-        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+        for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             label_counts[label] = 0
     return total - largest
 
@@ -292,13 +292,13 @@ def label_histogram(y, node, label_counts):
     """Return the labels of a node and the number of its instances with each, uint32, in order of first appearance."""
     n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
-        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+        for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             n_found += label_counts[label] == 0
             label_counts[label] += np.uint32(1)
     labels, counts = np.empty(n_found, dtype=np.uint32), np.empty(n_found, dtype=np.uint32)
     n_found = 0
     for i in node:
-        for label in borrowed(indices, indptr[i], indptr[i + 1]):
+        for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             if label_counts[label] > 0:
                 labels[n_found], counts[n_found] = label, label_counts[label]
                 label_counts[label] = 0
@@ -369,7 +369,7 @@ def gather_labels(y, node, data):
     """Number the labels of a node in order of first appearance, copy its label sets, and return the number."""
     n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
     for i in range(node.size):
-        for label in borrowed(indices, indptr[node[i]], indptr[node[i] + 1]):
+        for label in unchecked_view(indices, indptr[node[i]], indptr[node[i] + 1]):
             if data.label_places[label] == NO_PLACE:
                 data.label_places[label] = n_found
                 data.labels[n_found] = label
@@ -405,7 +405,7 @@ def gather_scaled(x, node, data):
     n_found, end = 0, 0
     for i in range(node.size):
         start, stop = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = borrowed(indices, start, stop), borrowed(values_of, start, stop)
+        ids, own = unchecked_view(indices, start, stop), unchecked_view(values_of, start, stop)
         for k in range(ids.size):
             place = data.places[ids[k]]
             if place == NO_PLACE:
@@ -523,7 +523,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(instances.size):
         start, end = indptr[instances[i]], indptr[instances[i] + 1]
-        ids, values = borrowed(indices, start, end), borrowed(data, start, end)
+        ids, values = unchecked_view(indices, start, end), unchecked_view(data, start, end)
         chosen[i] = directions_of(ids, values, dense, biases, margins)
     for feature in features:
         for j in range(arity):

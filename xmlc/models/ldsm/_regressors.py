@@ -11,7 +11,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed
+from xmlc.kernels.arrays import unchecked_view
 from xmlc.kernels.counter_random import random_below, random_unit
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
@@ -93,16 +93,19 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     rate, norm, n_seen, step = np.float32(learning_rate), 0.0, 0, 0
     zero, one = np.float32(0), np.float32(1)
     for i in range(n):
-        values = borrowed(all_values, starts[i], starts[i + 1])
+        values = unchecked_view(all_values, starts[i], starts[i + 1])
         lengths[i] = dot(values, values)
     for epoch in range(settings.epochs):
         for i in range(n):
-            labels = borrowed(label_ids, label_starts[i], label_starts[i + 1])
-            ids, values = borrowed(all_ids, starts[i], starts[i + 1]), borrowed(all_values, starts[i], starts[i + 1])
+            labels = unchecked_view(label_ids, label_starts[i], label_starts[i + 1])
+            ids, values = (
+                unchecked_view(all_ids, starts[i], starts[i + 1]),
+                unchecked_view(all_values, starts[i], starts[i + 1]),
+            )
             n_seen, step = n_seen + labels.size, step + 1
             # Scores do not depend on the choice of directions. The processor overlaps both if the scores come first.
             for pair in range(n_pairs):
-                scores = pair_margins(ids, values, borrowed(flat, pair * size, (pair + 1) * size))
+                scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
             if arity == 2:
                 chosen = best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
@@ -113,7 +116,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 norm += lengths[i]
                 rate = np.float32(learning_rate * np.sqrt(step / norm))
             for pair in range(n_pairs):
-                own = borrowed(flat, pair * size, (pair + 1) * size)
+                own = unchecked_view(flat, pair * size, (pair + 1) * size)
                 first = estimates[2 * pair] - np.float32((chosen >> 2 * pair) & 1)
                 second = estimates[2 * pair + 1] - np.float32((chosen >> (2 * pair + 1)) & 1)
                 if adaptive:

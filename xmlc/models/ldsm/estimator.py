@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
@@ -167,8 +167,8 @@ class LdSM(AveragedForest):
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # nodes that stop splits
         common = enough, bool(self.shuffle), self._node_settings()
-        pieces = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
-        run_pieces(grow_multiway_tree, pieces, self.n_jobs, title="growing trees", unit="trees", then=then)
+        tasks = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
+        run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _node_settings(self) -> NodeSettings:
         """Return the hyperparameters of a node's training in the form that kernels take."""

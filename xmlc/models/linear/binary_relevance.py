@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
@@ -38,7 +38,7 @@ class BinaryRelevance(LabelLogistic):
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
         weights = np.ascontiguousarray(self.weights_.T)
-        found = run_pieces(
+        found = run_tasks(
             lambda start, end: sigmoids_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
         )
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
@@ -98,7 +98,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
             scores = self._scores(X[start:end], weights).astype(np.float32)
             return sample_chain(scores, self.influence_, n_samples, seed, start)
 
-        drawn = run_pieces(draw, blocks, self.n_jobs)
+        drawn = run_tasks(draw, blocks, self.n_jobs)
         counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels

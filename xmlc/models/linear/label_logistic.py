@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import check_finite
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import check_finite
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
@@ -115,11 +115,11 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Choose the C of each label by cross-validation, and store the losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.n_instances, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
-        pieces = []
+        tasks = []
         for fold in range(self.folds):
             training = fold_of != fold
             if 0 < training.sum() < training.size:
-                pieces += [(fold, labels) for labels in blocks_of(problem, training)]
+                tasks += [(fold, labels) for labels in blocks_of(problem, training)]
 
         def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
             training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
@@ -127,9 +127,9 @@ class LabelLogistic(SparseProbabilityEstimator):
 
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
         title = f"{type(self).__name__}: C"
-        costs = [labels.size for _, labels in pieces]
-        found = run_pieces(losses_of, pieces, self.n_jobs, costs, title=title, unit="labels")
-        for (fold, labels), losses in zip(pieces, found, strict=True):
+        costs = [labels.size for _, labels in tasks]
+        found = run_tasks(losses_of, tasks, self.n_jobs, costs, title=title, unit="labels")
+        for (fold, labels), losses in zip(tasks, found, strict=True):
             self.losses_[labels, fold] = losses
         return grid[best_indices(self.losses_, self.common)]
 
@@ -148,9 +148,9 @@ class LabelLogistic(SparseProbabilityEstimator):
             self.constants_[labels] = found.constants
             self.decrements_[labels] = found.decrements
 
-        pieces = [(labels,) for labels in blocks_of(problem, everywhere)]
-        costs = [labels.size for (labels,) in pieces]
-        run_pieces(learn, pieces, self.n_jobs, costs, title=type(self).__name__, unit="labels")
+        tasks = [(labels,) for labels in blocks_of(problem, everywhere)]
+        costs = [labels.size for (labels,) in tasks]
+        run_tasks(learn, tasks, self.n_jobs, costs, title=type(self).__name__, unit="labels")
         unsolved = int((self.decrements_ > TOLERANCE).sum())
         if unsolved:
             warnings.warn(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import bits_set, borrowed, prefetch, row_of
+from xmlc.kernels.arrays import bits_set, prefetch, row_of, unchecked_view
 from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
@@ -73,13 +73,13 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     for w in range(words.size):
         if words[w] != 0:
             end = WORD_BITS * (w + 1)
-            own = borrowed(laid_out, WORD_BITS * w, end if end < laid_out.size else laid_out.size)
+            own = unchecked_view(laid_out, WORD_BITS * w, end if end < laid_out.size else laid_out.size)
             concave_lines(own, squares, row_of(lines, w))
     count_mask = np.int32(1)
     while count_mask < n_lists:
         count_mask = np.int32(2 * count_mask + 1)
     error = np.float32(error + n_lists * (count_mask + 3) * SUM_UNIT)
-    lists, factors = borrowed(lists, 0, n_lists), borrowed(factors, 0, n_lists)
+    lists, factors = unchecked_view(lists, 0, n_lists), unchecked_view(factors, 0, n_lists)
     return Query(laid_out, words, lines, lists, factors, features.size, largest, error, count_mask)
 
 
@@ -148,8 +148,8 @@ def add_postings(query, starts, postings, terms, sums):
         start, end = np.int64(starts[lists[k]]), np.int64(starts[lists[k] + 1])
         whole = start + (end - start) // TERMS * TERMS
         for here in range(start, whole, TERMS):
-            add_terms(borrowed(postings, here, here + TERMS), TERMS, factors[k], keep_bits, terms, sums)
-        add_terms(borrowed(postings, whole, end), end - whole, factors[k], keep_bits, terms, sums)
+            add_terms(unchecked_view(postings, here, here + TERMS), TERMS, factors[k], keep_bits, terms, sums)
+        add_terms(unchecked_view(postings, whole, end), end - whole, factors[k], keep_bits, terms, sums)
 
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
@@ -175,8 +175,8 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
     for w in range(query_words.size):
         if query_words[w] == 0:
             continue
-        query_word, own = query_words[w], borrowed(row_of(words, w), start, end)
-        own_lengths = borrowed(row_of(lengths, w), start, end)
+        query_word, own = query_words[w], unchecked_view(row_of(words, w), start, end)
+        own_lengths = unchecked_view(row_of(lengths, w), start, end)
         steep, flat, height, whole = lines[w, 0], lines[w, 1], lines[w, 2], lines[w, 3]
         for i in range(own.size):
             count = np.int32(bits_set(own[i] & query_word))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
@@ -105,15 +105,15 @@ def build_index(
     (n, d), x = X.shape, kernel_csr(X)
     while np.diff(x.indptr[np.r_[0:n:block_rows, n]]).max(initial=0) > MOST_POSTINGS:
         block_rows //= 2
-    pieces = index_pieces(n, block_rows)
-    counts, magnitudes = np.zeros((len(pieces), d), dtype=np.uint32), np.zeros((len(pieces), d), dtype=np.float32)
-    run_pieces(lambda k, start, end: count_in_piece(*x, start, end, counts[k], magnitudes[k]), pieces, n_jobs)
+    tasks = index_tasks(n, block_rows)
+    counts, magnitudes = np.zeros((len(tasks), d), dtype=np.uint32), np.zeros((len(tasks), d), dtype=np.float32)
+    run_tasks(lambda k, start, end: count_in_task(*x, start, end, counts[k], magnitudes[k]), tasks, n_jobs)
     frequencies = counts.sum(axis=0, dtype=np.int64)
     places, order = order_by_frequency(frequencies, n)
     n_used = int(np.count_nonzero(frequencies))
     n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
     first = n_words * WORD_BITS
-    blocks = np.array([start // block_rows for _, start, _ in pieces])
+    blocks = np.array([start // block_rows for _, start, _ in tasks])
     list_starts, cursors = start_lists(counts, order[first:n_used], blocks)
     # The factor 1 + 1e-6 prevents quotients that rounding makes larger than POSTING_STEPS.
     steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
@@ -130,11 +130,11 @@ def build_index(
         targets = (x.indptr[start:end] - a).astype(np.uint32)
         own, shift = postings[block_starts[block] : block_starts[block + 1]], start - block * block_rows
         rows = (targets, row_places[a:b], row_values[a:b])
-        write_piece(entries, runs[: n_runs + 1], first, steps, cursors[k], shift, *rows, own)
+        write_task(entries, runs[: n_runs + 1], first, steps, cursors[k], shift, *rows, own)
         if n_words:
             write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest)
 
-    run_pieces(write, pieces, n_jobs)
+    run_tasks(write, tasks, n_jobs)
     sizes = np.minimum(np.diff(row_starts), np.iinfo(np.uint16).max).astype(np.uint16)
     by_row = (row_starts, row_places, row_values, sizes, words, lengths, largest)
     lists = (steps, list_starts, block_starts[:-1].copy(), postings)
@@ -142,16 +142,16 @@ def build_index(
     return NeighbourIndex(*parts)
 
 
-def index_pieces(n: int, block_rows: int) -> list[tuple[int, int, int]]:
+def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
     """Cut instances into tasks within blocks, and return the number, start and end of each."""
     of_block = -(-PIECES // -(-n // block_rows))
     rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
-    pieces = [
+    tasks = [
         (start + a, start + b)
         for start in range(0, n, block_rows)
         for a, b in row_blocks(min(block_rows, n - start), rows)
     ]
-    return [(k, start, end) for k, (start, end) in enumerate(pieces)]
+    return [(k, start, end) for k, (start, end) in enumerate(tasks)]
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
@@ -228,7 +228,7 @@ LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as 
 
 
 @njit(cache=True, nogil=True)
-def count_in_piece(indptr, indices, data, start, end, counts, largest):
+def count_in_task(indptr, indices, data, start, end, counts, largest):
     """Count the features of instances ``start .. end - 1`` and find the largest magnitude of each.
 
     Reads 8 bytes per non-zero.
@@ -290,7 +290,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def write_piece(entries, runs, first, steps, cursors, shift, targets, row_places, row_values, postings):
+def write_task(entries, runs, first, steps, cursors, shift, targets, row_places, row_values, postings):
     """Write the rows and the postings of a task.
 
     Parameters

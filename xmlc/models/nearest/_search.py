@@ -22,7 +22,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import bits_set, borrowed, prefetch, row_of, sort, unowned
+from xmlc.kernels.arrays import bits_set, prefetch, row_of, sort, unchecked_view, unowned
 from xmlc.kernels.float64 import power
 from xmlc.kernels.heaps import offer
 from xmlc.kernels.top_k import FREE, key_estimate, key_number, rank_key
@@ -144,7 +144,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     rows = IndexRows(index.row_starts, index.row_places, index.row_values, index.words)
     for q in range(n_products.size):
         start, end = x.indptr[first_query + q], x.indptr[first_query + q + 1]
-        features, values = borrowed(x.indices, start, end), borrowed(x.data, start, end)
+        features, values = unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
         query = open_query(
             features, values, index.places, index.steps, room.query, room.query_words, room.lines, room.lists,
             room.factors, room.squares,
@@ -154,18 +154,19 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
             n_rows = min(index.block_rows, n - first)
             n_groups = (n_rows + GROUP - 1) // GROUP
             starts, base = row_of(index.list_starts, block), index.block_starts[block]
-            postings = borrowed(index.postings, base, base + np.int64(starts[starts.size - 1]))
+            postings = unchecked_view(index.postings, base, base + np.int64(starts[starts.size - 1]))
             add_postings(query, starts, postings, room.terms, sums)
             for here in range(0, n_rows, CHUNK):
                 there = min(here + CHUNK, n_rows)
-                start, end, own_bounds = first + here, first + there, borrowed(bounds, here, here + CHUNK)
+                start, end, own_bounds = first + here, first + there, unchecked_view(bounds, here, here + CHUNK)
                 bound_frequent(query, start, end, index.words, index.lengths, room.counts, room.products)
                 bound_chunk(
-                    query, borrowed(sums, here, there), room.counts, room.products, borrowed(index.sizes, start, end),
-                    borrowed(index.largest, start, end), room.beta, room.powers, own_bounds,
+                    query, unchecked_view(sums, here, there), room.counts, room.products,
+                    unchecked_view(index.sizes, start, end), unchecked_view(index.largest, start, end),
+                    room.beta, room.powers, own_bounds,
                 )  # fmt: skip
-                group_maxima(own_bounds, borrowed(maxima, here // GROUP, (here + CHUNK) // GROUP))
-            known = Block(first, sums, borrowed(bounds, 0, n_groups * GROUP), borrowed(maxima, 0, n_groups))
+                group_maxima(own_bounds, unchecked_view(maxima, here // GROUP, (here + CHUNK) // GROUP))
+            known = Block(first, sums, unchecked_view(bounds, 0, n_groups * GROUP), unchecked_view(maxima, 0, n_groups))
             high = np.float32(0)
             if n_rows > S:
                 few = n_groups < GROUPS_PER_NEIGHBOUR * S
@@ -218,7 +219,7 @@ def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, bes
             break
         n_candidates = collect(block.bounds, block.maxima, start, below, groups, candidates)
         n_products += compare_with_rows(
-            borrowed(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best
+            unchecked_view(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best
         )
         whole, below = False, least
     return n_products
@@ -311,7 +312,7 @@ def group_maxima(bounds, maxima):
     """Write the maximum of each group of bounds."""
     for g in range(maxima.size):
         largest = np.float32(0)
-        for bound in borrowed(bounds, g * GROUP, (g + 1) * GROUP):
+        for bound in unchecked_view(bounds, g * GROUP, (g + 1) * GROUP):
             largest = bound if bound > largest else largest
         maxima[g] = largest
 
@@ -353,7 +354,7 @@ def collect(bounds, maxima, start, end, groups, found):
     for g in range(maxima.size):
         groups[n_groups] = g
         n_groups += maxima[g] >= start
-    for g in borrowed(groups, 0, n_groups):
+    for g in unchecked_view(groups, 0, n_groups):
         for i in range(g * GROUP, g * GROUP + GROUP):
             found[n_found] = i
             n_found += (bounds[i] >= start) & (bounds[i] < end)

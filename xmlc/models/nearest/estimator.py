@@ -13,10 +13,10 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.core.progress import Progress
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import borrowed, row_of
+from xmlc.kernels.arrays import row_of, unchecked_view
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.heaps import insert_best
@@ -24,12 +24,12 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.choosing import are_right, is_better, sample
 from xmlc.models.domains import swnn
+from xmlc.models.model_selection import are_right, is_better, sample
 from xmlc.models.nearest._index import INDEX_FIELDS, NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
-ROWS_PER_PIECE = 128
+ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # less than any positive float32
 #: Idle memory of threads: scratch for searches, and for votes (all zero) with the list of labels that have votes.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
@@ -168,7 +168,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         similarities : ndarray of float32, shape (n, S)
             Similarities of these neighbours, 0 for missing ones.
         """
-        numbers, similarities = self._by_pieces(X, lambda numbers, similarities: (numbers, similarities), "searching")
+        numbers, similarities = self._by_tasks(X, lambda numbers, similarities: (numbers, similarities), "searching")
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
@@ -199,7 +199,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             n = counts.sum()
             return counts, found[:n], shares[:n]
 
-        counts, labels, estimates = self._by_pieces(X, above, "estimating")
+        counts, labels, estimates = self._by_tasks(X, above, "estimating")
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +209,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
 
-        labels, scores = self._by_pieces(
+        labels, scores = self._by_tasks(
             X, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights), "ranking"
         )
         return labels, scores
@@ -241,14 +241,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             )
         return labels[0], scores[0]
 
-    def _by_pieces(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
+    def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of blocks of instances, call ``use`` with them, and stack its results."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
-        blocks = row_blocks(x.indptr.size - 1, ROWS_PER_PIECE) or [(0, 0)]
+        blocks = row_blocks(x.indptr.size - 1, ROWS_PER_TASK) or [(0, 0)]
         calls, costs = [(x, *block, use) for block in blocks], [end - start for start, end in blocks]
-        found = run_pieces(self._nearest, calls, self.n_jobs, costs, title=title, unit="instances")
+        found = run_tasks(self._nearest, calls, self.n_jobs, costs, title=title, unit="instances")
         self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
         return tuple(results)
 
@@ -362,7 +362,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         total += weights[r]
         # The lower limit counts a label once even if its weight underflowed to zero.
         weight = max(weights[r], 1e-300)
-        for label in borrowed(labels, label_starts[i], label_starts[i + 1]):
+        for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
             # A branch would be mispredicted often, so this counter avoids one.
             seen[n_seen] = label
             n_seen += votes[label] == 0
@@ -390,7 +390,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     n_found = 0
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
-        for label in borrowed(seen, 0, n_seen):
+        for label in unchecked_view(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > thresholds[label]:
@@ -416,7 +416,7 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_wei
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
-        for label in borrowed(seen, 0, n_seen):
+        for label in unchecked_view(seen, 0, n_seen):
             score = scaled(np.float32(votes[label] / total), label_weights, label)
             votes[label] = 0
             if score > 0:

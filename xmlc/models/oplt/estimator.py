@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import Appendable
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import Growing
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
@@ -19,10 +19,10 @@ from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, hyper
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import oplt
 from xmlc.models.fitting import not_finite
-from xmlc.models.oplt.growth import planted
+from xmlc.models.model_selection import cross_validated
+from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of
 from xmlc.models.oplt.tree import (
@@ -246,7 +246,7 @@ class OPLT(SparseProbabilityEstimator):
         y, tree_only = kernel_csr(Y), not self.online and Y.nnz > 0
         self._start(chosen)
         settings = self._settings(tree_only)
-        tree = with_labels(planted(settings, self._first_tree(X, Y, order)), self.n_labels_)
+        tree = with_labels(initial_tree(settings, self._first_tree(X, Y, order)), self.n_labels_)
         if not tree_only:
             self._model = OnlineModel(tree)
             for epoch in range(self.epochs):
@@ -256,7 +256,7 @@ class OPLT(SparseProbabilityEstimator):
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
         del tree  # frees memory before weights are trained
-        training = (order, solver, self.weight_threshold, self.n_jobs, Growing(self._into))
+        training = (order, solver, self.weight_threshold, self.n_jobs, Appendable(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
@@ -415,7 +415,7 @@ class OPLT(SparseProbabilityEstimator):
             self._remember_names(given)
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
-            self._model = OnlineModel(planted(self._settings()))
+            self._model = OnlineModel(initial_tree(self._settings()))
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])

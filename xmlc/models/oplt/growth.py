@@ -37,7 +37,7 @@ from xmlc.models.oplt.tree import (
 from xmlc.models.trees import LabelTree
 
 
-def planted(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
+def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
     """Return a tree of a given shape, or a tree of a root without label (Algorithm 2)."""
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone

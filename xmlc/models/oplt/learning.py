@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, unowned
+from xmlc.kernels.arrays import unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import attach_label, has_capacity
 from xmlc.models.oplt.prediction import rank_labels
@@ -98,8 +98,8 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
 def instance(x, y, row):
     """Return the features, their values and the labels of a row of x and y."""
     start, end = x.indptr[row], x.indptr[row + 1]
-    labels = borrowed(y.indices, y.indptr[row], y.indptr[row + 1])
-    return borrowed(x.indices, start, end), borrowed(x.data, start, end), labels
+    labels = unchecked_view(y.indices, y.indptr[row], y.indptr[row + 1])
+    return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end), labels
 
 
 @njit(cache=True, nogil=True)
@@ -114,7 +114,9 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     for label in labels:  # UpdateTree: line 1 of Algorithm 4
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
             return False
-    found = borrowed(positives, 0, mark_positives(tree, labels, positives))  # UpdateClassifiers: line 1 of Algorithm 7
+    found = unchecked_view(
+        positives, 0, mark_positives(tree, labels, positives)
+    )  # UpdateClassifiers: line 1 of Algorithm 7
     if not has_capacity_to_learn(tree, found, ids.size):
         return False
     update_classifiers(tree, found, ids, values, scratch, settings.rate, settings.eps)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, lowest_bit
+from xmlc.kernels.arrays import lowest_bit, unchecked_view
 from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
@@ -55,9 +55,9 @@ def open_block(tree, v, width, auxiliary, bits):
 
 @njit(cache=True, nogil=True)
 def hash_table_of(tree, v):
-    """Return the table of a block, see `borrowed`."""
+    """Return the table of a block, see `unchecked_view`."""
     node = tree.nodes[v]
-    return borrowed(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
+    return unchecked_view(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
 
 
 @njit(cache=True, nogil=True)
@@ -77,7 +77,7 @@ def make_rows(tree, v, ids, slots, missing):
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
         index = take_table(tree, bits)
-        table = borrowed(tree.entries, index, index + (np.int64(1) << bits))
+        table = unchecked_view(tree.entries, index, index + (np.int64(1) << bits))
         for entry in hash_table_of(tree, v):
             if entry != 0:
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
@@ -121,8 +121,8 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     # Fields are unpacked once. A function call with the tree for each block takes a tenth of a binary tree's training.
     # Fields are taken out once: to hand the tree to a function for each block is a tenth of a binary tree's training.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
-    slots = borrowed(scratch.slots, 0, ids.size)
-    constant, one = borrowed(scratch.slots, ids.size, ids.size + 1), borrowed(scratch.values, 0, 1)
+    slots = unchecked_view(scratch.slots, 0, ids.size)
+    constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
     one[0] = 1
     for i in range(positives.size):
         v = np.int64(positives[i])
@@ -130,7 +130,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
         padded = np.int64(node.padded)
         if padded == 0:
             continue
-        table = borrowed(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+        table = unchecked_view(entries, node.table, node.table + (np.int64(1) << node.table_bits))
         missing = ids.size - find_rows(table, node.table_bits, ids, slots)
         if missing > 0:
             make_rows(tree, v, ids, slots, missing)
@@ -143,8 +143,8 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
             targets[nodes[child].column] = 1
             child = np.int64(nodes[child].next_positive)
         constant[0], start = node.bias, node.bias * SLOT
-        scores = borrowed(all_scores, 0, padded)
-        dense_scores(slots, values, rows, SLOT, borrowed(rows, start, start + padded), scores)
+        scores = unchecked_view(all_scores, 0, padded)
+        dense_scores(slots, values, rows, SLOT, unchecked_view(rows, start, start + padded), scores)
         logistic_derivatives(scores, targets)
         adagrad_to_rows(constant, one, scores, rate, eps, rows, SLOT)
         adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)

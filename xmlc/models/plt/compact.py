@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlc.core.appendable import Appendable
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import Growing
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
@@ -32,7 +32,12 @@ def sibling_type(degrees: np.ndarray) -> type:
 
 
 def append_rows(
-    growing: Growing, dense: DenseBlocks, degrees: np.ndarray, cut: float, sibling_type: type, n_jobs: int | None
+    appendable: Appendable,
+    dense: DenseBlocks,
+    degrees: np.ndarray,
+    threshold: float,
+    sibling_type: type,
+    n_jobs: int | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Append the weights w with abs(w) > cut of dense blocks to the arrays of `CompactNodeWeights`.
 
@@ -61,11 +66,11 @@ def append_rows(
     XmlcError
         A block keeps more weights than 32 bits can count.
     """
-    piece = dense.weight_starts[1:] // WEIGHTS_PER_PIECE
-    bounds = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), degrees.size]
+    task = dense.weight_starts[1:] // WEIGHTS_PER_PIECE
+    bounds = [0, *(np.flatnonzero(np.diff(task)) + 1).tolist(), degrees.size]
     counts = []
-    for n_features, n_weights, features, row_starts, siblings, weights in run_pieces(
-        rows_above, [(dense, degrees, np.float32(cut), *block) for block in pairwise(bounds)], n_jobs
+    for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(
+        rows_above, [(dense, degrees, np.float32(threshold), *block) for block in pairwise(bounds)], n_jobs
     ):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
             raise XmlcError(
@@ -73,14 +78,14 @@ def append_rows(
                 "Raise weight_threshold or lower arity."
             )
         siblings = siblings.astype(sibling_type)
-        growing.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)
+        appendable.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)
         counts.append((n_features, n_weights))
     return counts
 
 
-def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, cut: float) -> bool:
+def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
     """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > cut."""
-    n_features, n_weights = count_weights_above(dense, degrees, np.float32(cut), 0, degrees.size)
+    n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
@@ -92,7 +97,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def count_weights_above(dense, degrees, cut, start, end):
+def count_weights_above(dense, degrees, threshold, start, end):
     """Count the features and the weights of each block that `rows_above` keeps.
 
     Arguments as for `rows_above`.
@@ -108,14 +113,14 @@ def count_weights_above(dense, degrees, cut, start, end):
         for _ in range(feature_starts[block], feature_starts[block + 1]):
             before = n_weights[block - start]
             for _ in range(degrees[block]):
-                n_weights[block - start] += not abs(weights[place]) <= cut
+                n_weights[block - start] += not abs(weights[place]) <= threshold
                 place += 1
             n_features[block - start] += n_weights[block - start] > before
     return n_features, n_weights
 
 
 @njit(cache=True, nogil=True)
-def rows_above(dense, degrees, cut, start, end):
+def rows_above(dense, degrees, threshold, start, end):
     """Return the weights w with abs(w) > cut of dense blocks as sparse rows. NaN is kept, so that later checks find it.
 
     Parameters
@@ -139,7 +144,7 @@ def rows_above(dense, degrees, cut, start, end):
         Their weights.
     """
     feature_starts, features, weight_starts, weights = dense
-    n_features, n_weights = count_weights_above(dense, degrees, cut, start, end)
+    n_features, n_weights = count_weights_above(dense, degrees, threshold, start, end)
     size, count, row = n_weights.sum(), np.int64(0), np.int64(0)
     kept_features, siblings = np.empty(n_features.sum(), dtype=np.uint32), np.empty(size, dtype=np.uint32)
     row_starts, kept = np.zeros(kept_features.size + end - start, dtype=np.uint32), np.empty(size, dtype=np.float32)
@@ -149,7 +154,7 @@ def rows_above(dense, degrees, cut, start, end):
         for f in range(feature_starts[block], feature_starts[block + 1]):
             before = count
             for c in range(degrees[block]):
-                if not abs(weights[place]) <= cut:
+                if not abs(weights[place]) <= threshold:
                     siblings[count], kept[count] = c, weights[place]
                     count += 1
                 place += 1

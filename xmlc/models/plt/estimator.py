@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.errors import XmlcError
-from xmlc.core.growing import Growing, check_finite
-from xmlc.core.parallel import batches, run_pieces
+from xmlc.core.parallel import batches, run_tasks
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
@@ -26,8 +26,8 @@ from xmlc.kernels.estimator import (
 )
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.choosing import cross_validated
 from xmlc.models.domains import plt
+from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
@@ -46,7 +46,7 @@ from xmlc.models.trees.representations import label_representations
 
 # The defaults of C: one value for SGD, and for "batch" two candidates per loss, the usual one first.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-WEIGHT_CUT = 0.1  # weight_threshold="auto" uses this value if it makes the model smaller
+WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this value if it makes the model smaller
 SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
 # The hyperparameters of `PLT.for_ranking` that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
@@ -263,10 +263,10 @@ class PLT(SparseProbabilityEstimator):
 
         Parameters and errors as for `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        return self._train(*self._weighted_data(X, Y, sample_weight), Growing(self._into))
+        return self._train(*self._weighted_data(X, Y, sample_weight), Appendable(self._into))
 
     def _train(
-        self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, growing: Growing, title: str = TITLE
+        self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, appendable: Appendable, title: str = TITLE
     ) -> Self:
         """Train the tree on checked data. The progress display shows ``title``."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
@@ -281,16 +281,27 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y, weights)
         solver = self._solver(total)
         self.nodes_: TreeWeights
-        cut = self.weight_threshold if self.weight_threshold != "auto" else WEIGHT_CUT if self.unit_norm else None
+        threshold = (
+            self.weight_threshold if self.weight_threshold != "auto" else WEIGHT_THRESHOLD if self.unit_norm else None
+        )
         if self.hash_bits is None:
-            training = (order, solver, cut, self.n_jobs, growing, title, self.weight_threshold == "auto", importance)
+            training = (
+                order,
+                solver,
+                threshold,
+                self.n_jobs,
+                appendable,
+                title,
+                self.weight_threshold == "auto",
+                importance,
+            )
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(
                 x, y, self.tree_, order, cast("Sgd", solver), self.hash_bits, self.random_state, importance
             )
             check_finite((self.nodes_.table, self.nodes_.bias))
-        self.weight_threshold_ = cut if isinstance(self.nodes_, CompactNodeWeights) else None
+        self.weight_threshold_ = threshold if isinstance(self.nodes_, CompactNodeWeights) else None
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -498,7 +509,7 @@ class PLT(SparseProbabilityEstimator):
         blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty batch gives the result its types
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
-        parts = run_pieces(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
+        parts = run_tasks(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _max_degree(self) -> int:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, row_of, unowned
+from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
 from xmlc.models.plt.pairs import (
@@ -225,7 +225,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
                 continue
             node = key_number(key)
             first, degree = children_of(nodes, node)
-            estimates = borrowed(scratch.estimates, 0, degree)
+            estimates = unchecked_view(scratch.estimates, 0, degree)
             child_estimates(x, rows, node, nodes, link, scratch, estimates)
             if weighted:
                 weigh(estimates, key, largest, label, first)
@@ -281,8 +281,8 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     end, last = begin + 1, min(begin + scratch.estimates.size // degree, keys.size)
     while end < last and key_number(keys[end]) == node:
         end += 1
-    rows = borrowed(frontier.rows, begin, end)
-    estimates = borrowed(scratch.estimates, 0, rows.size * degree)
+    rows = unchecked_view(frontier.rows, begin, end)
+    estimates = unchecked_view(scratch.estimates, 0, rows.size * degree)
     child_estimates(x, rows, node, nodes, link, scratch, estimates)
     for row in rows:
         inner_products[row] += degree

@@ -13,7 +13,7 @@ import numpy as np
 from numba.extending import overload
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, copy_into, row_of
+from xmlc.kernels.arrays import copy_into, row_of, unchecked_view
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
@@ -151,7 +151,10 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
-            row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
+            row_ids, row_values = (
+                unchecked_view(ids, ends[i], ends[i + 1]),
+                unchecked_view(values, ends[i], ends[i + 1]),
+            )
             dense_scores(row_ids, row_values, state, 2 * padded, bias_state, scores)
             logistic_derivatives(scores, row_of(targets, i))
             root = np.sqrt(importance[i])
@@ -280,7 +283,7 @@ def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_h
     changes, work = np.empty(bias.size, dtype=np.float32), np.empty(4 * bias.size, dtype=np.float32)
     largest[:] = 0
     for i in order:
-        row_ids, row_values = borrowed(ids, ends[i], ends[i + 1]), borrowed(values, ends[i], ends[i + 1])
+        row_ids, row_values = unchecked_view(ids, ends[i], ends[i + 1]), unchecked_view(values, ends[i], ends[i + 1])
         dense_scores(row_ids, row_values, weights, bias.size, bias, changes)
         light = min(importance[i], np.float32(1.0))
         step = (squares[i], cost * importance[i], smallest * light, np.float32(1.0) / light, squared_hinge)
@@ -293,7 +296,7 @@ def squared_lengths(x):
     """Return |x|^2 of each instance, float32, including the constant feature."""
     squares = np.ones(x.indptr.size - 1, dtype=np.float32)
     for i in range(squares.size):
-        for value in borrowed(x.data, x.indptr[i], x.indptr[i + 1]):
+        for value in unchecked_view(x.data, x.indptr[i], x.indptr[i + 1]):
             squares[i] = fma(value, value, squares[i])
     return squares
 
@@ -425,8 +428,8 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
     that the processor can continue with other siblings while divisions are pending. Parameters as for `dual_steps`.
     """
     n = scores.size
-    first, steps = borrowed(work, 0, n), borrowed(work, n, 2 * n)
-    lows, highs = borrowed(work, 2 * n, 3 * n), borrowed(work, 3 * n, 4 * n)
+    first, steps = unchecked_view(work, 0, n), unchecked_view(work, n, 2 * n)
+    lows, highs = unchecked_view(work, 2 * n, 3 * n), unchecked_view(work, 3 * n, 4 * n)
     largest = np.float32(1.0) / fma(np.float32(0.25), cost * square, np.float32(1.0))
     for c in range(n):
         scores[c] = scores[c] if targets[c] else -scores[c]  # the margins

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlc.core.growing import Growing, check_finite
+from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import borrowed, copy_into, lowest_bit
+from xmlc.kernels.arrays import copy_into, lowest_bit, unchecked_view
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.models.plt.compact import DenseBlocks, append_rows, rows_are_smaller, sibling_type, starts_of
@@ -46,7 +46,7 @@ class Reach(NamedTuple):
     block_positions: np.ndarray
 
 
-class Pieces(NamedTuple):
+class Tasks(NamedTuple):
     """List groups of contiguous siblings to train together.
 
     Piece i has the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of its block.
@@ -79,9 +79,9 @@ def train_nodes(
     tree: LabelTree,
     order: np.ndarray,
     solver: Solver,
-    cut: float | None,
+    threshold: float | None,
     n_jobs: int | None,
-    growing: Growing | None = None,
+    appendable: Appendable | None = None,
     title: str = TITLE,
     only_smaller: bool = False,
     importance: np.ndarray | None = None,
@@ -89,9 +89,9 @@ def train_nodes(
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block has the children of one node. It stores weights only for the features of the instances that reach it,
-    because all other weights would stay zero. Blocks are trained in batches, and each batch is appended to ``growing``.
+    because all other weights would stay zero. Blocks are trained in batches, which are added to ``appendable``.
 
-    Peak memory is the result, unless ``growing`` writes it into a folder, and the weights of a batch. Each thread adds
+    Peak memory is the result, unless ``appendable`` writes it into a folder, and the weights of a batch. A thread adds
     the instances and weights of one block in training.
 
     Parameters
@@ -125,7 +125,7 @@ def train_nodes(
     NotFiniteError
         A weight is not finite.
     """
-    growing, counts = growing or Growing(), list[tuple[np.ndarray, np.ndarray]]()
+    appendable, counts = appendable or Appendable(), list[tuple[np.ndarray, np.ndarray]]()
     importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
     reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, reach)
@@ -141,23 +141,23 @@ def train_nodes(
             feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
-            pieces, costs = _pieces(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
+            tasks, costs = _parts(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
             common = (dense, begin, bias, solver, numbers_per_weight(solver), n_features)
-            calls = [(x, importance, reach, piece, *common) for piece in pieces]
-            run_pieces(train_siblings, calls, n_jobs, costs, progress=progress)
-            if only_smaller and not counts and cut is not None:
-                cut = cut if rows_are_smaller(dense, degrees[begin:end], cut) else None
-            if cut is None:
-                growing.append(features=features, weights=dense.weights)
+            calls = [(x, importance, reach, task, *common) for task in tasks]
+            run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)
+            if only_smaller and not counts and threshold is not None:
+                threshold = threshold if rows_are_smaller(dense, degrees[begin:end], threshold) else None
+            if threshold is None:
+                appendable.append(features=features, weights=dense.weights)
                 counts.append((np.diff(feature_starts), np.diff(weight_starts)))
             else:
-                counts += append_rows(growing, dense, degrees[begin:end], cut, sibling_type(degrees), n_jobs)
+                counts += append_rows(appendable, dense, degrees[begin:end], threshold, sibling_type(degrees), n_jobs)
     check_finite([bias])
     feature_starts, starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
     known = {"children": tree.children, "label": tree.label, "bias": bias, "feature_starts": feature_starts}
-    if cut is None:
-        return NodeWeights(**known, weight_starts=starts, **growing.finished())
-    return CompactNodeWeights(**known, entry_starts=starts, **growing.finished())
+    if threshold is None:
+        return NodeWeights(**known, weight_starts=starts, **appendable.finished())
+    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished())
 
 
 def _features(
@@ -175,7 +175,7 @@ def _features(
     Only the blocks in ``blocks`` have features.
     """
     groups = _groups(blocks, nonzeros[blocks])
-    listed = run_pieces(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
+    listed = run_tasks(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
     distinct = np.zeros(end - begin, dtype=np.int64)
     distinct[blocks - begin] = np.concatenate([own for own, _ in listed])
     return starts_of(distinct), np.concatenate([features for _, features in listed])
@@ -194,9 +194,9 @@ def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
     return np.split(blocks, np.flatnonzero(np.diff(group)) + 1)
 
 
-def _pieces(
+def _parts(
     blocks: np.ndarray, firsts: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
-) -> tuple[list[Pieces], list[float]]:
+) -> tuple[list[Tasks], list[float]]:
     """Split the work into groups of pieces, the most expensive pieces first. Return the groups and their costs.
 
     A block with more work than ``limit`` is split between its siblings. The time of a piece counts full registers,
@@ -219,12 +219,12 @@ def _pieces(
     cost = nonzeros[columns[0]] * columns[2]
     groups = _groups(np.arange(cost.size), NUMBERS_PER_LINE * time[costly_first])
     own = [[column[group] for column in columns] for group in groups]
-    pieces = [Pieces(chosen, firsts[chosen], bases, widths, degrees[chosen]) for chosen, bases, widths in own]
-    return pieces, [float(cost[group].sum()) for group in groups]
+    tasks = [Tasks(chosen, firsts[chosen], bases, widths, degrees[chosen]) for chosen, bases, widths in own]
+    return tasks, [float(cost[group].sum()) for group in groups]
 
 
 @njit(cache=True, nogil=True)
-def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, per_weight, n_features):
+def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
     """Train some pieces and write all their weights.
 
     Parameters
@@ -253,26 +253,26 @@ def train_siblings(x, importance, reach, pieces, dense, offset, bias, solver, pe
     feature_starts, features, weight_starts, weights = dense
     scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
     largest = np.int64(0)
-    for i in range(pieces.blocks.size):
-        block = pieces.blocks[i] - offset
+    for i in range(tasks.blocks.size):
+        block = tasks.blocks[i] - offset
         count = feature_starts[block + 1] - feature_starts[block]
-        largest = max(largest, count * per_weight * padded_size(pieces.widths[i]))
+        largest = max(largest, count * per_weight * padded_size(tasks.widths[i]))
     buffer = aligned_buffer(largest)
-    for i in range(pieces.blocks.size):
-        block, width, degree = pieces.blocks[i] - offset, pieces.widths[i], pieces.degrees[i]
+    for i in range(tasks.blocks.size):
+        block, width, degree = tasks.blocks[i] - offset, tasks.widths[i], tasks.degrees[i]
         mine = features[feature_starts[block] : feature_starts[block + 1]]
         length = per_weight * padded_size(width)
         state = buffer[: mine.size * length]
         state[:] = 0
-        train_piece(x, importance, reach, pieces, i, mine, bias, solver, scratch, state)
-        own = weights[weight_starts[block] + pieces.bases[i] : weight_starts[block + 1]]
+        train_batch(x, importance, reach, tasks, i, mine, bias, solver, scratch, state)
+        own = weights[weight_starts[block] + tasks.bases[i] : weight_starts[block + 1]]
         for f in range(mine.size):
-            row = borrowed(own, f * degree, f * degree + width)
-            copy_into(row, borrowed(state, f * length, f * length + width))
+            row = unchecked_view(own, f * degree, f * degree + width)
+            copy_into(row, unchecked_view(state, f * length, f * length + width))
 
 
 @njit(cache=True, nogil=True)
-def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch, state):
+def train_batch(x, importance, reach, tasks, i, features, bias, solver, scratch, state):
     """Train the siblings of piece ``i``.
 
     The piece works on contiguous copies of its instances, with renumbered features. Each non-zero then touches
@@ -302,8 +302,8 @@ def train_piece(x, importance, reach, pieces, i, features, bias, solver, scratch
         Overwritten, as for `solve`.
     """
     local, places = scratch
-    block, width = pieces.blocks[i], pieces.widths[i]
-    first = pieces.firsts[i] + pieces.bases[i]
+    block, width = tasks.blocks[i], tasks.widths[i]
+    first = tasks.firsts[i] + tasks.bases[i]
     for number in range(features.size):
         local[features[number]] = number
     positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
@@ -335,7 +335,7 @@ def reach_of(y, order, leaf, parent):
     counts = np.zeros(parent.size + 1, dtype=np.int64)
     counts[0] = order.size
     for position in range(order.size):
-        labels = borrowed(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        labels = unchecked_view(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             counts[positives[k] + 1] += 1
     starts = np.zeros(parent.size + 2, dtype=np.int64)
@@ -345,7 +345,7 @@ def reach_of(y, order, leaf, parent):
     stamp[:] = -1
     for position in range(order.size):
         positions[position] = position
-        labels = borrowed(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        labels = unchecked_view(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             positions[places[positives[k]]] = position
             places[positives[k]] += 1
@@ -393,7 +393,7 @@ def count_nonzeros(indptr, reach):
     order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
-        for position in borrowed(positions, starts[block], starts[block + 1]):
+        for position in unchecked_view(positions, starts[block], starts[block + 1]):
             nonzeros[block] += indptr[order[position] + 1] - indptr[order[position]]
     return nonzeros
 
@@ -459,7 +459,7 @@ def write_features(indptr, indices, order, positions, marks, features):
     """
     for position in positions:
         row = order[position]
-        for feature in borrowed(indices, indptr[row], indptr[row + 1]):
+        for feature in unchecked_view(indices, indptr[row], indptr[row + 1]):
             wide = np.uint64(feature)
             marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
     count = 0
@@ -494,8 +494,8 @@ def gather_rows(x, rows, local):
     values = np.empty(ends[-1], dtype=np.float32)
     for i in range(rows.size):
         start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        copy_into(borrowed(values, ends[i], ends[i + 1]), borrowed(data, start, end))
-        row, numbered = borrowed(indices, start, end), borrowed(ids, ends[i], ends[i + 1])
+        copy_into(unchecked_view(values, ends[i], ends[i + 1]), unchecked_view(data, start, end))
+        row, numbered = unchecked_view(indices, start, end), unchecked_view(ids, ends[i], ends[i + 1])
         for k in range(np.uint64(row.size)):
             numbered[k] = local[row[k]]
     return KernelCSR(ends, ids, values)

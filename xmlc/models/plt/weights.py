@@ -12,7 +12,7 @@ from numba.extending import overload
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import borrowed, prefetch, unowned
+from xmlc.kernels.arrays import prefetch, unchecked_view, unowned
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, sigmoid
 from xmlc.kernels.sibling_rows import dense_scores
@@ -253,13 +253,13 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     to 6.5 ns (memory).
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
-    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
-    weights = borrowed(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
-    bias = borrowed(nodes.bias, first, first + degree)
+    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    weights = unchecked_view(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
+    bias = unchecked_view(nodes.bias, first, first + degree)
     marked = mark_if_it_pays(features, expected_nonzeros(x, rows), scratch)
     for q in range(rows.size):
         ids, values = find_features(x, rows[q], features, marked, scratch)
-        dense_scores(ids, values, weights, degree, bias, borrowed(estimates, q * degree, (q + 1) * degree))
+        dense_scores(ids, values, weights, degree, bias, unchecked_view(estimates, q * degree, (q + 1) * degree))
     if marked:
         clear_features(features, scratch)
     estimate_scores(estimates, link)
@@ -272,14 +272,14 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     With enough look-ups the rows are made dense first. A look-up is two to four times faster with dense rows.
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
-    features = borrowed(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
     begin, end = nodes.entry_starts[block], nodes.entry_starts[block + 1]
-    siblings, weights = borrowed(nodes.siblings, begin, end), borrowed(nodes.weights, begin, end)
+    siblings, weights = unchecked_view(nodes.siblings, begin, end), unchecked_view(nodes.weights, begin, end)
     start, n_rows = nodes.feature_starts[block] + block, features.size
-    row_starts = borrowed(nodes.row_starts, start, start + n_rows + 1)
-    bias, n_lookups = borrowed(nodes.bias, first, first + degree), expected_nonzeros(x, rows)
+    row_starts = unchecked_view(nodes.row_starts, start, start + n_rows + 1)
+    bias, n_lookups = unchecked_view(nodes.bias, first, first + degree), expected_nonzeros(x, rows)
     is_dense = n_lookups >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= scratch.dense.size
-    dense = borrowed(scratch.dense, 0, n_rows * degree if is_dense else 0)
+    dense = unchecked_view(scratch.dense, 0, n_rows * degree if is_dense else 0)
     if is_dense:
         dense[:] = 0
         for row in range(n_rows):
@@ -288,7 +288,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     marked = mark_if_it_pays(features, n_lookups, scratch)
     for q in range(rows.size):
         ids, values = find_features(x, rows[q], features, marked, scratch)
-        scores = borrowed(estimates, q * degree, (q + 1) * degree)
+        scores = unchecked_view(estimates, q * degree, (q + 1) * degree)
         if is_dense:
             dense_scores(ids, values, dense, degree, bias, scores)
         else:
@@ -357,7 +357,7 @@ def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
 def row_of_csr(x, row):
     """Return the features of an instance and their values."""
     start, end = x.indptr[row], x.indptr[row + 1]
-    return borrowed(x.indices, start, end), borrowed(x.data, start, end)
+    return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
 
 
 @njit(cache=True, nogil=True)
@@ -418,12 +418,12 @@ def find_features(x, row, features, marked, scratch):
         end = ids.size
         while end > 0 and ids[end - 1] >= features.size:
             end -= 1
-        return borrowed(ids, 0, end), borrowed(values, 0, end)
+        return unchecked_view(ids, 0, end), unchecked_view(values, 0, end)
     if marked:
         count = find_marked(ids, values, scratch.words, scratch.ranks, scratch.ids, scratch.values)
     else:
         count = match_features(ids, values, features, scratch.ids, scratch.values)
-    return borrowed(scratch.ids, 0, count), borrowed(scratch.values, 0, count)
+    return unchecked_view(scratch.ids, 0, count), unchecked_view(scratch.values, 0, count)
 
 
 @njit(cache=True, nogil=True)

@@ -263,7 +263,7 @@ class TextClassifier(Estimator):
 
     def _unfitted(self) -> SparseProbabilityEstimator:
         if not isinstance(self.estimator, SparseProbabilityEstimator):
-            from xmlc.models.adapted import with_label_sets
+            from xmlc.models.wrapped import with_label_sets
 
             said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(self.estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(self.estimator)}, expected {said}")
@@ -307,9 +307,9 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     """Return texts as a list. Refuse a single text, because iterating over it would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
-        found = "a table" if hasattr(texts, "columns") else shown(texts)
+        what = "a table" if hasattr(texts, "columns") else shown(texts)
         advice = "Write [text] for a single text, or select a column of a table."
-        raise InvalidDataError(f"texts: found {found}, expected a list of texts. {advice}")
+        raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # None or NaN marks a missing text in a table

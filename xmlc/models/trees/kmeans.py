@@ -9,8 +9,8 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
-from xmlc.kernels.arrays import borrowed, copy_into, kth_smallest
+from xmlc.core.parallel import run_tasks
+from xmlc.kernels.arrays import copy_into, kth_smallest, unchecked_view
 from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
@@ -117,7 +117,7 @@ def _order_labels(
     common = (reps, n_features, order, depth, max_leaf, key, limit)
     level = [(0, m, 1, 0)] if m > max_leaf else []  # an empty list avoids compiling the kernels
     while level:
-        found = run_pieces(bisect_below, [(*common, segment) for segment in level], n_jobs)
+        found = run_tasks(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
     return order
 
@@ -189,7 +189,7 @@ def clear_members(rows, members, sums):
         sums[:] = np.float32(0.0)
         return
     for member in members:
-        for feature in borrowed(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
+        for feature in unchecked_view(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
             sums[feature, 0] = np.float32(0.0)
             sums[feature, 1] = np.float32(0.0)
 

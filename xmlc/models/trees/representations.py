@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.growing import Growing
-from xmlc.core.parallel import row_blocks, run_pieces
+from xmlc.core.appendable import Appendable
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.csr import Matrix, as_features, as_labels, proven, unit_rows, with_values
+from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-NONZEROS_PER_PIECE = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
+NONZEROS_PER_TASK = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
 PIECES_AT_ONCE = 32  # finished tasks that wait in memory: at most 256 MB, more if one label has more non-zeros
 LEAST_SQUARE = 1e-70  # rows with a smaller squared length stay unscaled: they may be far too short for float32
 
@@ -64,18 +64,18 @@ def label_representations(
     if weights is not None:
         by_label.data *= weights[by_label.indices]
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an average instance
-    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_PIECE)
-    growing = Growing()
+    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
+    appendable = Appendable()
     for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
-        pieces = [(by_label, x, most_features, *block) for block in blocks[first:last]]
-        for counts, indices, data in run_pieces(_represent, pieces, n_jobs):
-            growing.append(counts=counts, indices=indices, data=data)
-    arrays, none = growing.finished(), np.zeros(Y.shape[1] + 1, dtype=np.int32)
+        tasks = [(by_label, x, most_features, *block) for block in blocks[first:last]]
+        for counts, indices, data in run_tasks(_represent, tasks, n_jobs):
+            appendable.append(counts=counts, indices=indices, data=data)
+    arrays, none = appendable.finished(), np.zeros(Y.shape[1] + 1, dtype=np.int32)
     result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
     # scipy's constructor would copy the index arrays to a common type, so they are set afterwards.
     result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
     result.indices, result.data, result.has_sorted_indices = arrays["indices"], arrays["data"], True
-    return proven(result)
+    return validated(result)
 
 
 def _represent(

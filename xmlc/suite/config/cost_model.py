@@ -74,15 +74,15 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
     """Return the name under which a model is measured, its trees or passes, and the arity of its tree over m labels."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
-    cut = given.get("weight_threshold", "auto")
-    cut = is_plt and not is_hashed and given.get("unit_norm", True) if cut == "auto" else cut
+    drops = given.get("weight_threshold", "auto")
+    drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
     parts = {
         "-hashed": is_plt and is_hashed,
         "-kmeans": is_plt and not is_hashed and given.get("tree", "kmeans") == "kmeans",
         "-batch": is_batch,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
-        "-cut": cut and estimator in ("plt", "oplt"),
+        "-cut": drops and estimator in ("plt", "oplt"),
         "-search": is_plt and is_batch and given.get("C") is None,  # it tries several C on a sample
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }

@@ -10,7 +10,7 @@ from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition
 from xmlc.suite.papers.notes import digests_line, synthetic_line
-from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome, Word, in_print
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome, Word
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.columns import COST
 from xmlc.suite.results.frame import Number, Row, Rows, Source
@@ -122,7 +122,7 @@ def claims_line(counts: Counter[Word]) -> str:
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
     rest: Sequence[Word] = ("opposite sign", "mixed", "undecided", "no data")
     shown = {"no data": "without data"}
-    return ", ".join(words + [f"{counts[word]} {shown.get(word, in_print(word))}" for word in rest if counts[word]])
+    return ", ".join(words + [f"{counts[word]} {shown.get(word, word)}" for word in rest if counts[word]])
 
 
 def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
@@ -138,7 +138,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     return _with_words(
         (one.name,),
         values,
-        stated=one.said.stated.replace("ours", "xmlc"),
+        stated=one.said.stated,
         effect=one.scale.printed(effect),
         printed=one.scale.printed(Estimate(one.mean_in_print)),
         lost="" if outcome.lost is None else f"{outcome.lost} of {outcome.tested}",

@@ -167,15 +167,10 @@ class Outcome:
                 against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
                 return f"does not hold{against}"
             case "opposite sign":
-                return f"{in_print(self.word)}: {opposites} {of}"
+                return f"opposite sign: {opposites} {of}"
             case "mixed":
                 return f"mixed: {supports} {of} for, {contradicts} against{also}"
         return self.word
-
-
-def in_print(word: Word) -> str:
-    """Return a verdict as printed. CSV files have the word itself."""
-    return "opposite sign" if word == "opposite sign" else word
 
 
 def outcome_of(

@@ -20,7 +20,7 @@ from xmlc.inference.distributions import missed_below, truncation_loss
 from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.inference.sizes import fit_size_weights
-from xmlc.kernels.csr import lent, some_rows
+from xmlc.kernels.csr import released, some_rows
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.resampling import resampled_sets
@@ -80,7 +80,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
         Estimates and test set do not belong together.
     """
     about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
-    spe = lent(load_csr(folder, "test", made_by="estimate"))
+    spe = released(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
         raise XmlcError(
             f"{folder}: found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set. Delete "
@@ -95,7 +95,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
             missed_per_instance=missed,
         )
     if takes_sizes:
-        sizes = learn_sizes(lent(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
+        sizes = learn_sizes(released(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
     return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated, sizes=sizes)
 
 

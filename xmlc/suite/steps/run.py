@@ -16,13 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli._options import threads_option
+from xmlc.core.appendable import read_in_parts
 from xmlc.core.checksums import checksum_of
 from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_environment
 from xmlc.core.files import temporary_folder
-from xmlc.core.growing import read_in_parts
 from xmlc.core.sources import user_digest
 from xmlc.data.matrices import CSRWriter, places_of, without
-from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, lent, some_rows
+from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, released, some_rows
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
@@ -278,7 +278,7 @@ def write_estimates(
         writer.append(spe)
 
     ms = estimate_timed(model, prepared, part, min_probability, write)
-    return lent(writer.finished()), ms
+    return released(writer.finished()), ms
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:

@@ -18,7 +18,7 @@ from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
 from xmlc.data.matrices import load_csr
-from xmlc.kernels.csr import as_estimates, lent, release, some_rows, top_k_of
+from xmlc.kernels.csr import as_estimates, release, released, some_rows, top_k_of
 from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import Resampled, resampled_sets
@@ -226,7 +226,7 @@ def command(
         with atomic_folder(out) as folder:
             evaluate_unlabelled(step, model, methods, min_probability, folder)
         return
-    spe = {part: lent(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
+    spe = {part: released(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
     min_probability, found = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability, {}
     with atomic_folder(out) as folder:
         for method in methods:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.suite.papers.claims_table import FITTED, claims_line
-from xmlc.suite.papers.outcome import Word, in_print
+from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
 from xmlc.suite.report.page.tables import (
@@ -80,9 +80,8 @@ def to_html(page: Page) -> str:
         contributed=CONTRIBUTED,
         origins=", ".join(sorted({environment["origin"] for environment in environments} - {""})),
         words=WORDS,
-        in_print=in_print,
         headings=HEADINGS,
-        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(in_print(word))), ""),
+        class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
         claims_line=claims_line,
         style=Markup(_template("report.css")),
         outcome_of=count_outcomes,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from facts import raises_with
 
-from xmlc.core import growing
-from xmlc.core.growing import Growing, NotFiniteError, give_back
+from xmlc.core import appendable
+from xmlc.core.appendable import Appendable, NotFiniteError, give_back
 
 PIECES = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
@@ -21,12 +21,12 @@ PIECES = [
 
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
-    arrays = Growing(tmp_path if on_disk else None)
-    for piece in PIECES:
-        arrays.append(**piece)
+    arrays = Appendable(tmp_path if on_disk else None)
+    for task in PIECES:
+        arrays.append(**task)
     found = arrays.finished()
     for name, array in found.items():
-        expected = np.concatenate([piece[name] for piece in PIECES])
+        expected = np.concatenate([task[name] for task in PIECES])
         assert array.dtype == expected.dtype
         assert array.tobytes() == expected.tobytes()
         assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)
@@ -36,7 +36,7 @@ def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
 
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_an_array_may_stay_empty(tmp_path, on_disk):
-    arrays = Growing(tmp_path if on_disk else None)
+    arrays = Appendable(tmp_path if on_disk else None)
     arrays.append(a=np.zeros((0, 3), dtype=np.uint32))
     found = arrays.finished()["a"]
     assert found.shape == (0, 3)
@@ -46,7 +46,7 @@ def test_an_array_may_stay_empty(tmp_path, on_disk):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wrong):
     for folder in (tmp_path, None):
-        arrays = Growing(folder)
+        arrays = Appendable(folder)
         arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
         with pytest.raises(NotFiniteError):
             arrays.append(a=np.array([1, wrong, 2], dtype=np.float32))
@@ -67,7 +67,7 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-        arrays = Growing(tmp_path)
+        arrays = Appendable(tmp_path)
         with raises_with(OSError, "File too large"):
             arrays.append(a=np.ones(6000))
     finally:
@@ -77,28 +77,28 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
 
 def test_pages_of_a_mapped_array_are_given_back_while_a_block_reads(monkeypatch):
     given_back, before = threading.Event(), threading.active_count()
-    monkeypatch.setattr(growing, "HELD", 0)
-    monkeypatch.setattr(growing, "file_bytes", count().__next__)
-    monkeypatch.setattr(growing, "give_back", lambda *arrays: given_back.set())
-    with growing.read_in_parts([np.zeros(1 + growing.LARGE // 8)]):
+    monkeypatch.setattr(appendable, "HELD", 0)
+    monkeypatch.setattr(appendable, "file_bytes", count().__next__)
+    monkeypatch.setattr(appendable, "give_back", lambda *arrays: given_back.set())
+    with appendable.read_in_parts([np.zeros(1 + appendable.LARGE // 8)]):
         assert given_back.wait(600)
     assert threading.active_count() == before
 
 
 def test_pages_of_small_arrays_are_not_watched():
     before = {*threading.enumerate()}
-    with growing.read_in_parts([np.zeros(9), np.zeros(growing.LARGE // 8)]):
+    with appendable.read_in_parts([np.zeros(9), np.zeros(appendable.LARGE // 8)]):
         for thread in {*threading.enumerate()} - before:
             thread.join(600)
             assert not thread.is_alive()
 
 
-@pytest.mark.skipif(not growing.file_bytes(), reason="the system does not count mapped bytes")
+@pytest.mark.skipif(not appendable.file_bytes(), reason="the system does not count mapped bytes")
 def test_mapped_bytes_are_those_that_were_read(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(1 << 22))
-    before = growing.file_bytes()
+    before = appendable.file_bytes()
     mapped = np.load(tmp_path / "a.npy", mmap_mode="c")
     assert mapped.sum() == 1 << 22
-    assert growing.file_bytes() - before > 1 << 24
+    assert appendable.file_bytes() - before > 1 << 24
     give_back(mapped)
-    assert growing.file_bytes() - before < 1 << 24
+    assert appendable.file_bytes() - before < 1 << 24

@@ -24,9 +24,9 @@ from small_data import equal_bits, prepare_tiny, random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
-from xmlc.models import adapted
-from xmlc.models.adapted import Adapted
+from xmlc.models import wrapped
 from xmlc.models.registry import load_estimator, load_model, make_estimator
+from xmlc.models.wrapped import Wrapped
 
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": 2.0}
@@ -101,7 +101,7 @@ def test_estimates_equal_scikit_learn(name, given, same, tmp_path, monkeypatch):
     X, Y = random_multilabel(120, 15, 6)
     X_test = random_multilabel(40, 15, 6, seed=1)[0]
     model = make_estimator(name, given, seed=3, n_jobs=1).fit(X, Y)
-    monkeypatch.setattr(adapted, "ENTRIES", 6 * 11)  # blocks of 11 instances
+    monkeypatch.setattr(wrapped, "ENTRIES", 6 * 11)  # blocks of 11 instances
     spe, expected = model.predict_proba(X_test), by_hand(same, X, Y, X_test)
     assert spe.dtype == np.float32
     np.testing.assert_allclose(spe.toarray(), expected, atol=1e-6)
@@ -125,7 +125,7 @@ def test_labels_of_no_instance_or_all_instances_get_estimate_0_or_1(multilabel):
     dense[:, 1], dense[:, 3] = 0, 1
     for estimator in (KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
         for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second case leaves one label to learn
-            model = Adapted(estimator).fit(X, dense[:, columns])
+            model = Wrapped(estimator).fit(X, dense[:, columns])
             found = model.predict_proba(X).toarray()
             assert not found[:, 1].any()
             assert (found[:, one] == 1).all()
@@ -133,7 +133,7 @@ def test_labels_of_no_instance_or_all_instances_get_estimate_0_or_1(multilabel):
     assert model.predict_proba(X[:0]).shape == (0, 3)
     assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
     with raises_with(XmlcError, "Y", "60 instances"):
-        Adapted(KNeighborsClassifier()).fit(X, dense[:, [1, 3]])
+        Wrapped(KNeighborsClassifier()).fit(X, dense[:, [1, 3]])
 
 
 class FixedResult:
@@ -164,7 +164,7 @@ class FixedResult:
     ],
 )
 def test_estimates_are_read_from_matrices_and_lists_only(result, expected):
-    model = Adapted(FixedResult(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
+    model = Wrapped(FixedResult(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
     if isinstance(expected, str):
         with raises_with(XmlcError, "FixedResult.predict_proba", expected):
             model.predict_proba(np.eye(3)[:2])
@@ -174,13 +174,13 @@ def test_estimates_are_read_from_matrices_and_lists_only(result, expected):
 
 def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel, monkeypatch):
     X, Y = multilabel(60, 10, 5)
-    model = Adapted(KNeighborsClassifier(3)).fit(X, Y)
+    model = Wrapped(KNeighborsClassifier(3)).fit(X, Y)
     before = model.predict_proba(X)
-    monkeypatch.setattr(adapted, "MOST_BYTES", 8 * 60 * 5 - 1)
+    monkeypatch.setattr(wrapped, "MOST_BYTES", 8 * 60 * 5 - 1)
     with raises_with(XmlcError, "KNeighborsClassifier", (60, 5), "sklearn.multiclass:OneVsRestClassifier"):
         model.fit(X[:, :4], Y)
     assert equal_bits(model.predict_proba(X), before)
-    Adapted(OneVsRestClassifier(LogisticRegression())).fit(X, Y)
+    Wrapped(OneVsRestClassifier(LogisticRegression())).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ def test_examples_of_documentation_page_can_be_fitted(tmp_path, monkeypatch, mul
 
 def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
     X, Y = np.eye(4), np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
-    with raises_with(XmlcError, "Adapted"):
-        Adapted(FixedResult(lambda: 0)).fit(X, Y).save(tmp_path / "model")
-    Adapted(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")
+    with raises_with(XmlcError, "Wrapped"):
+        Wrapped(FixedResult(lambda: 0)).fit(X, Y).save(tmp_path / "model")
+    Wrapped(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")
     with (tmp_path / "model/estimator.joblib").open("ab") as file:
         file.write(b"x")
     with raises_with(XmlcError, "estimator.joblib"):
@@ -266,21 +266,21 @@ HARD = VotingClassifier([("a", LogisticRegression())])
 @pytest.mark.parametrize(
     ("estimator", "mentioned"),
     [
-        (LogisticRegression(), ["LogisticRegression", "Adapted(OneVsRestClassifier(LogisticRegression(...)))"]),
+        (LogisticRegression(), ["LogisticRegression", "Wrapped(OneVsRestClassifier(LogisticRegression(...)))"]),
         (make_pipeline(MaxAbsScaler(), LogisticRegression()), "Pipeline"),
         (LinearSVC(), ["LinearSVC", "CalibratedClassifierCV", "OneVsRestClassifier"]),
         (OneVsRestClassifier(LinearSVC()), ["LinearSVC", "CalibratedClassifierCV"]),
         (OneVsRestClassifier(HARD), ["VotingClassifier", "voting='soft'"]),
         (OneVsRestClassifier(HistGradientBoostingClassifier()), "HistGradientBoostingClassifier"),
         (KNeighborsClassifier(n_neighbors=0), "n_neighbors"),
-        (KNeighborsClassifier, "Adapted(KNeighborsClassifier(...))"),
+        (KNeighborsClassifier, "Wrapped(KNeighborsClassifier(...))"),
         (MaxAbsScaler(), ["MaxAbsScaler", "predict_proba"]),
         ("sklearn.neighbors:KNeighborsClassifier", "'sklearn.neighbors:KNeighborsClassifier'"),
     ],
 )
 def test_estimators_that_cannot_learn_label_sets_are_refused(estimator, mentioned, multilabel):
     with raises_with(XmlcError, mentioned):
-        Adapted(estimator).fit(*multilabel(30, 5, 3))
+        Wrapped(estimator).fit(*multilabel(30, 5, 3))
 
 
 def test_estimators_in_lists_are_created_by_name(multilabel):
@@ -305,4 +305,4 @@ class Seeded(FixedResult):
 
 
 def test_seed_is_set_only_for_parameters_named_random_state():
-    assert adapted.adapt("Seeded", Seeded, {}, seed=7).estimator.split_random_state is None
+    assert wrapped.adapt("Seeded", Seeded, {}, seed=7).estimator.split_random_state is None

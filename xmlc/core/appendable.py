@@ -24,7 +24,7 @@ class NotFiniteError(ArithmeticError):
     """Report weights that are NaN or infinite."""
 
 
-class Growing:
+class Appendable:
     """Collect named arrays. Pieces are appended to each array along the first axis.
 
     Parameters
@@ -42,7 +42,7 @@ class Growing:
         self._arrays: dict[str, np.ndarray] = {}  # If there is a folder, these are empty and hold types and shapes.
         self._sizes: dict[str, int] = {}
 
-    def append(self, **pieces: np.ndarray) -> None:
+    def append(self, **tasks: np.ndarray) -> None:
         """Append a piece to each of some arrays. The first piece decides an array's dtype and other axes.
 
         Raises
@@ -50,26 +50,26 @@ class Growing:
         NotFiniteError
             Some weights are not finite (`check_finite`). They are checked here, because files are not read again.
         """
-        check_finite(pieces.values())
-        for name, piece in pieces.items():
+        check_finite(tasks.values())
+        for name, task in tasks.items():
             if name not in self._arrays:
-                self._arrays[name], self._sizes[name] = np.empty((0, *piece.shape[1:]), dtype=piece.dtype), 0
+                self._arrays[name], self._sizes[name] = np.empty((0, *task.shape[1:]), dtype=task.dtype), 0
                 if self._folder is not None:
                     self._files[name] = open(self._folder / f"{name}{self._ending}.npy", "wb")
                     self._write_header(name)
-            array, size = self._arrays[name], self._sizes[name] + piece.shape[0]
-            if piece.shape[1:] != array.shape[1:] or piece.dtype != array.dtype:
+            array, size = self._arrays[name], self._sizes[name] + task.shape[0]
+            if task.shape[1:] != array.shape[1:] or task.dtype != array.dtype:
                 raise TypeError(
-                    f"{name}: found {piece.dtype}{piece.shape[1:]}, expected {array.dtype}{array.shape[1:]} as before"
+                    f"{name}: found {task.dtype}{task.shape[1:]}, expected {array.dtype}{array.shape[1:]} as before"
                 )
             if self._folder is not None:
                 # `tofile` is not used, because it does not report a full disk.
-                self._files[name].write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
+                self._files[name].write(np.ascontiguousarray(task).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
-                    more = min(size // 4, MORE // (array.itemsize * max(piece[:1].size, 1)))
+                    more = min(size // 4, MORE // (array.itemsize * max(task[:1].size, 1)))
                     array.resize((size + more, *array.shape[1:]), refcheck=False)
-                array[self._sizes[name] : size] = piece
+                array[self._sizes[name] : size] = task
             self._sizes[name] = size
 
     def finished(self) -> dict[str, np.ndarray]:

@@ -16,12 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_pieces
+from xmlc.core.parallel import run_tasks
 from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
 
 
 @dataclass(frozen=True)
-class Cuts:
+class Candidates:
     """Hold the candidate thresholds of g groups. A group is a single label, or all labels.
 
     Estimates are stored as uint32: the bits of a float32, or the rank from 1 of a float64. Both have the same order as
@@ -57,10 +57,10 @@ class Cuts:
     distinct: np.ndarray
 
     def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
-        """Return the thresholds of `best_cuts`, uint32 (g,), which also explains the parameters."""
+        """Return the thresholds of `best_candidates`, uint32 (g,), which also explains the parameters."""
         thresholds = np.empty_like(self.largest)
         arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
-        best_cuts(*arrays, minima, recall, thresholds)
+        best_candidates(*arrays, minima, recall, thresholds)
         return thresholds
 
     def bits_of(self, minima: np.ndarray) -> np.ndarray:
@@ -97,7 +97,9 @@ class Cuts:
         return found
 
 
-def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = None, common: bool = False) -> Cuts:
+def candidates_of(
+    spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = None, common: bool = False
+) -> Candidates:
     """Find the candidate thresholds of each label, or common thresholds of all labels.
 
     Parameters
@@ -136,7 +138,7 @@ def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = Non
         release(part)
         return counts
 
-    run_pieces(hits_in, blocks, n_jobs, then=collect)
+    run_tasks(hits_in, blocks, n_jobs, then=collect)
     found = np.concatenate(keys)
     distinct_keys, hits = np.unique(found & np.uint64(0xFFFFFFFF) if common else found, return_counts=True)
     lowest, positives = distinct_keys.astype(np.uint32), np.bincount(Y.indices, minlength=m)
@@ -145,9 +147,9 @@ def cuts_of(spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = Non
         starts, positives = np.array([0, lowest.size]), np.array([Y.nnz])
         largest = largest.max(initial=0, keepdims=True)
     predicted = np.zeros(lowest.size, dtype=np.int64)
-    run_pieces(counts_in, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
+    run_tasks(counts_in, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
     hits, predicted = (_from_the_top(counts, starts) for counts in (hits, predicted))
-    return Cuts(starts, lowest, hits, predicted, largest, positives, spe, distinct)
+    return Candidates(starts, lowest, hits, predicted, largest, positives, spe, distinct)
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -192,9 +194,9 @@ def count_between(spe, starts, lowest, counts):
     spe : KernelCSR
         Estimates of the instances.
     starts : int64 (m + 1,)
-        Start of each label's candidates, as in `Cuts`.
+        Start of each label's candidates, as in `Candidates`.
     lowest : uint32 (c,)
-        Lowest predicted estimate of each candidate, as in `Cuts`.
+        Lowest predicted estimate of each candidate, as in `Candidates`.
     counts : int64 (c,)
         Number of estimates. Updated in place.
     """
@@ -212,7 +214,7 @@ def count_between(spe, starts, lowest, counts):
 
 
 @njit(cache=True, nogil=True)
-def best_cuts(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
+def best_candidates(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
     """Find the candidate that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
 
     F_beta grows with h / (w P + k), with w = beta^2. The kernel compares these ratios by products, which are exact for
@@ -221,13 +223,13 @@ def best_cuts(starts, lowest, hits, predicted, largest, positives, minima, recal
     Parameters
     ----------
     starts, lowest, hits, predicted, largest, positives
-        Attributes of `Cuts`.
+        Attributes of `Candidates`.
     minima : uint32 (g,)
         Minimum thresholds: only strictly greater estimates are predicted.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)
-        Written, in the form of `Cuts.numbers_of`. A group without estimates above its minimum receives the minimum.
+        Written, in the form of `Candidates.numbers_of`. A group without estimates above its minimum gets the minimum.
     """
     for g in range(thresholds.size):
         n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)

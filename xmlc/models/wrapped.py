@@ -30,7 +30,7 @@ INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # a hyperparameter that names an e
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
-class Adapted(SparseProbabilityEstimator):
+class Wrapped(SparseProbabilityEstimator):
     """Make a model of any estimator with ``fit`` and ``predict_proba``.
 
     The estimator learns from float32 CSR features. Label sets are a dense array of 0 and 1, which most classifiers of
@@ -56,9 +56,9 @@ class Adapted(SparseProbabilityEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from xmlc.models.adapted import Adapted
+    >>> from xmlc.models.wrapped import Wrapped
     >>> X, Y = np.eye(4), np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]])
-    >>> model = Adapted(KNeighborsClassifier(n_neighbors=1)).fit(X, Y)
+    >>> model = Wrapped(KNeighborsClassifier(n_neighbors=1)).fit(X, Y)
     >>> model.predict_proba(X[1:3]).toarray()
     array([[1., 0., 0.],
            [0., 1., 0.]], dtype=float32)
@@ -83,7 +83,7 @@ class Adapted(SparseProbabilityEstimator):
             try:
                 each.set_params(**params)
             except ValueError as error:  # scikit-learn's message lists the valid hyperparameters
-                raise InvalidParameterError(f"Adapted: {error}") from error
+                raise InvalidParameterError(f"Wrapped: {error}") from error
         return self
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
@@ -197,7 +197,7 @@ class Adapted(SparseProbabilityEstimator):
 
 def adapt(
     name: str, kind: Callable[..., Any], parameters: Hyperparameters, seed: int, n_jobs: int | None = None
-) -> Adapted:
+) -> Wrapped:
     """Make an estimator, and return a model of it.
 
     Parameters
@@ -243,7 +243,7 @@ def adapt(
     if _refuses_sparse(made):
         refusing = type(_innermost(made, _refuses_sparse)).__name__
         raise XmlcError(f"{name}: found {refusing}, expected an estimator that takes sparse features")
-    return Adapted(made, parameters)
+    return Wrapped(made, parameters)
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
@@ -283,11 +283,11 @@ def with_label_sets(estimator: Any) -> str:
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
         return f"Call the class: {kind}()"
     if not hasattr(estimator, "fit"):
-        return "Use xmlc.models.adapted.Adapted(...) for an estimator with fit and predict_proba"
+        return "Use xmlc.models.wrapped.Wrapped(...) for an estimator with fit and predict_proba"
     tags = None if isinstance(estimator, type) else _tags(estimator)
     inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
     by_name = f". In a configuration, name {ONE_VS_REST} and set its estimator" if "OneVs" in inner else ""
-    return f"Use Adapted({inner}) of xmlc.models.adapted{by_name}"
+    return f"Use Wrapped({inner}) of xmlc.models.wrapped{by_name}"
 
 
 def _tags(estimator: Any) -> Any:

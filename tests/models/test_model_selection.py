@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from xmlc.models import OPLT, PLT, Parabel, choosing
+from xmlc.models import OPLT, PLT, Parabel, model_selection
 
 CASES = [(Parabel, "C"), (OPLT, "gamma"), (PLT.for_ranking, "C")]
 HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)
@@ -23,7 +23,7 @@ def noisy(n, d, n_labels, wrong, seed=0):
 
 def selected_by_twin(cls, name, X, Y, size):
     """Select by 3-fold cross-validation: the smaller value if it gains more than a standard error."""
-    rows, hits = choosing.sample(X.shape[0])[:size], {1.0: [], 0.3: []}
+    rows, hits = model_selection.sample(X.shape[0])[:size], {1.0: [], 0.3: []}
     few = {"n_trees": 1} if cls is Parabel else {}
     for value, found in hits.items():
         for fold in range(3):
@@ -37,7 +37,7 @@ def selected_by_twin(cls, name, X, Y, size):
 @pytest.mark.parametrize(("cls", "name"), CASES)
 @pytest.mark.parametrize("size", [1000, 150])
 def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp_path):
-    monkeypatch.setattr(choosing, "SAMPLE", size)
+    monkeypatch.setattr(model_selection, "SAMPLE", size)
     chosen = set()
     for wrong in (0.0, 0.6):
         X, Y = noisy(240, 60, 4, wrong)
@@ -81,7 +81,7 @@ def test_default_c_of_plt_depends_on_solver_and_data():
 def test_is_better_needs_more_than_a_standard_error(pairs):
     hits, usual = np.array(pairs).T
     gains = hits.astype(float) - usual
-    assert choosing.is_better(hits, usual) == (gains.sum() > np.sqrt((gains**2).sum()))
+    assert model_selection.is_better(hits, usual) == (gains.sum() > np.sqrt((gains**2).sum()))
     weights = 1 + np.arange(hits.size, dtype=np.float32) % 3
     gains *= weights
-    assert choosing.is_better(hits, usual, weights) == (gains.sum() > np.sqrt((gains**2).sum()))
+    assert model_selection.is_better(hits, usual, weights) == (gains.sum() > np.sqrt((gains**2).sum()))

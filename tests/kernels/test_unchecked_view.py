@@ -14,9 +14,9 @@ from numba.core.dispatcher import Dispatcher
 
 from xmlc.core.kernel_cache import KERNEL
 from xmlc.core.sources import PACKAGE
-from xmlc.kernels.arrays import borrowed, row_of, unowned
+from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
-VIEWS = {"borrowed", "row_of", "unowned", "row_of_csr"}  # functions that return views of their first argument
+VIEWS = {"unchecked_view", "row_of", "unowned", "row_of_csr"}  # functions that return views of their first argument
 # If a result of these operations holds an array, then the array is one of their operands.
 SAME_ARRAY = {
     "build_tuple",
@@ -98,12 +98,12 @@ def test_kernels_read_views_only_while_arrays_exist(name):
 
 def view_of_last_mention(n):
     own = np.zeros(n)
-    return np.sum(borrowed(own, 0, n))
+    return np.sum(unchecked_view(own, 0, n))
 
 
 def view_before_last_mention(n):
     own = np.zeros(n)
-    result = np.sum(borrowed(own, 0, n))
+    result = np.sum(unchecked_view(own, 0, n))
     return result + own[0]
 
 
@@ -126,7 +126,7 @@ def view_outlives_array_in_loop(n):
 
 def view_of_argument(x, scratch):
     scratch = unowned(scratch)
-    return borrowed(x, 0, 1)[0] + borrowed(scratch.values, 0, 1)[0]
+    return unchecked_view(x, 0, 1)[0] + unchecked_view(scratch.values, 0, 1)[0]
 
 
 @pytest.mark.parametrize(
