@@ -79,10 +79,10 @@ def parsed_yaml(text: str, source: str) -> object:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         hint = next((words for part, words in _HINTS.items() if part in problem), "")
         if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1])[mark.column :][:1]:
-            problem, hint = "found a tab", ", expected spaces"
+            hint = ". Replace the tab with spaces"
         where = f"config: {source}{text}" if source.endswith("=") else f"{source}:{mark.line + 1}" if mark else source
         said = " ".join(problem.split())
-        said = said if isinstance(error, _UnclearError) else f"found invalid YAML ({said})"
+        said = said if isinstance(error, _UnclearError) else f"found invalid YAML{'' if hint else f' ({said})'}"
         raise XmlcError(f"{where}: {said}{hint}") from error
 
 
