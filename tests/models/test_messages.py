@@ -27,7 +27,7 @@ TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
 @pytest.mark.parametrize(
     ("call", "mentioned"),
     [
-        (lambda: PLT().fit(TEXTS, Y), ["(40,)", "'boil rice'", "TextClassifier"]),
+        (lambda: PLT().fit(TEXTS, Y), ["numbers", "'boil rice'", "TextClassifier"]),
         (lambda: BinaryRelevance().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
         (lambda: OPLT().partial_fit(TEXTS, Y), "TextClassifier"),
         (lambda: PLT().fit([{"word": 1.0}] * 40, Y), "DictVectorizer"),

@@ -43,7 +43,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     values = f"texts such as {shown(first)}" if isinstance(first, str) else f"values of type {kind}"
     column = "class" if of_labels else "feature" if name == "X" else "label"
     said = f"{'0 and 1' if of_labels else 'numbers'}, with one column per {column}"
-    if array.ndim == 2:
+    if array.ndim == 2 or (array.ndim and name == "X" and isinstance(first, str)):
         said = f"{name}: found {values}, expected {said}"
     else:  # the wording of scikit-learn
         found = f"{values} with shape {array.shape}" if array.ndim else shown(given)
