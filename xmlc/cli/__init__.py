@@ -146,10 +146,7 @@ def main(arguments: list[str] | None = None) -> None:
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # The command line itself is wrong.
-        if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
-            error = click.NoSuchOption(error.option_name, possibilities=[RENAMED[error.option_name]], ctx=error.ctx)
-        _reword(error)
-        error.show()
+        _reworded(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
@@ -171,16 +168,20 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(sentence)
 
 
-def _reword(error: click.ClickException) -> None:
-    """Describe the range of an option in words, and suggest only options that are similar to the given one."""
+def _reworded(error: click.ClickException) -> click.ClickException:
+    """Return an error that describes ranges in words, and suggests the present name of an option or similar ones."""
     if isinstance(error, click.NoSuchOption):
-        error.possibilities = get_close_matches(error.option_name, error.possibilities or (), cutoff=0.7)
+        similar = get_close_matches(error.option_name, error.possibilities or (), cutoff=0.7)
+        near = [RENAMED[error.option_name]] if error.option_name in RENAMED else similar
+        return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
     kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
-    if isinstance(kind, click.IntRange | click.FloatRange):
+    if isinstance(error, click.BadParameter) and isinstance(kind, click.IntRange | click.FloatRange):
         ends = f"of at least {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
         number = "whole number" if isinstance(kind, click.IntRange) else "number"
         said = rf"found \1, expected a {number} {ends}."
-        error.message = re.sub(r"^(.+?) is not (?:in the|a valid) .*", said, error.message)
+        said = re.sub(r"^(.+?) is not (?:in the|a valid) .*", said, error.message)
+        return click.BadParameter(said, error.ctx, error.param, error.param_hint)
+    return error
 
 
 def _show_warning(
