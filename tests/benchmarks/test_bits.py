@@ -38,7 +38,7 @@ def result():
         ("f", lambda r: r.pop("f")),
     ],
 )  # fmt: skip
-def test_one_bit_is_seen_and_its_part_is_named(part, change):
+def test_one_changed_bit_is_found_and_its_part_named(part, change):
     changed = result()
     change(changed)
     one, other = as_piece(result()), as_piece(changed)
@@ -68,20 +68,20 @@ def test_a_difference_names_piece_part_and_processor():
     assert "DIFFERS" not in "\n".join(bits.lines(bits.compare(runs_of()), ["this", "avx2"]))
 
 
-def test_the_word_of_all_changes_with_any_piece():
+def test_overall_digest_changes_with_any_task():
     found = runs_of(FastXML=result() | {"f": 0.2})
     assert bits.word_of_all(found["this"]) != bits.word_of_all(found["avx2"])
     assert bits.word_of_all(found["this"]) == bits.word_of_all(runs_of()["avx2"])
 
 
-def test_every_method_is_among_the_pieces():
+def test_tasks_cover_every_method():
     names = [name for group in pieces.GROUPS.values() for name in group]
     assert len(names) == len(set(names))
     assert {f"thresholds {name}" for name in THRESHOLDS} | {f"inference {name}" for name in INFERENCE} <= set(names)
 
 
 @pytest.mark.slow
-def test_a_worker_writes_words_parts_and_what_depends_on_the_processor(monkeypatch, tmp_path):
+def test_worker_writes_digests_parts_and_processor_dependent_values(monkeypatch, tmp_path):
     monkeypatch.setitem(pieces.GROUPS, "fake", {"mean": lambda data: {"X": data.X.sum(axis=0)}})
     bits.main("fake", str(tmp_path / "out.json"))
     found = json.loads((tmp_path / "out.json").read_text())
@@ -106,7 +106,7 @@ def imitating(monkeypatch):
 
 
 @pytest.mark.parametrize(("changed", "status"), [({}, 0), ({"PLT": result() | {"f": 0.3}}, 1)])
-def test_the_command_exits_with_1_where_bits_differ(imitating, tmp_path, changed, status):
+def test_command_exits_with_1_if_bits_differ(imitating, tmp_path, changed, status):
     found = imitating(runs_of(**changed))
     done = CliRunner().invoke(group, ["bits", "--out", str(tmp_path / "bits.json")])
     assert done.exit_code == status
@@ -116,7 +116,7 @@ def test_the_command_exits_with_1_where_bits_differ(imitating, tmp_path, changed
     assert json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys() == found["this"]["pieces"].keys()
 
 
-def test_another_machines_digests_are_compared_too(imitating, tmp_path):
+def test_digests_of_another_machine_are_compared(imitating, tmp_path):
     imitating(runs_of())
     (tmp_path / "arm.json").write_text(json.dumps({"this": runs_of(SWNN=result() | {"f": 0.3})["avx2"]}))
     done = CliRunner().invoke(group, ["bits", "--against", str(tmp_path / "arm.json")])

@@ -13,7 +13,7 @@ def record(folder, name, step):
     (folder / f"{name}.json").write_text(json.dumps({"step": given | {"peak_bytes": 3e8} | step}))
 
 
-def test_the_records_of_methods_are_one_job(tmp_path):
+def test_records_of_methods_form_one_job(tmp_path):
     run = tmp_path / "bibtex/plt/seed0/80"
     record(run, "train", {"name": "train", "written_bytes": 500})
     record(run / "evaluation", "fta", {"name": "evaluate"})
@@ -28,12 +28,12 @@ def test_the_records_of_methods_are_one_job(tmp_path):
     assert (thresholds.seconds_estimated, thresholds.peak_estimated) == estimated[:2]
 
 
-def test_ratios_leave_out_small_jobs_and_those_that_measured_nothing():
+def test_ratios_omit_small_and_unmeasured_jobs():
     assert ratios([(10.0, 20.0), (10.0, 5.0), (1.0, 9.0), (0.0, 30.0), (20.0, 20.0)], 10.0) == "0.50 1.00 2.00"
     assert ratios([(1.0, 2.0)], 10.0) == "-"
 
 
-def test_a_line_for_each_step_and_one_for_all():
+def test_table_has_line_per_step_and_total():
     job = Job("train", "bibtex", "plt", 7200.0, 2e9, 4e9, 3600.0, 3e9, 2e9)
     train, total = lines_of([job])[-2:]
     assert train.split() == ["train", "1", "2.00", "1.00", "2.0", "3.0", *["0.50"] * 3, *["1.50"] * 3, *["0.50"] * 3]

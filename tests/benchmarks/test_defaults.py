@@ -10,6 +10,6 @@ from xmlc.suite.steps.tuning.methods import random_trials
 
 
 @pytest.mark.parametrize("estimator", SPACES)
-def test_each_trial_is_one_that_the_estimator_takes(estimator):
+def test_estimator_accepts_each_trial(estimator):
     for values in random_trials(parse_space(SPACES[estimator]), 30, 0):
         check_hyperparameters(make_estimator(estimator, values, 0))

@@ -15,7 +15,7 @@ def data_of(name):
     return Data(name, X, Y, X, Y)
 
 
-def test_each_figure_has_a_source_a_split_and_a_form_of_the_rows():
+def test_each_figure_has_source_split_and_row_form():
     figures = bench.read_figures()
     assert len(figures) > 50
     assert {figure.rows for figure in figures} == {"unit", "raw", "any"}
@@ -27,7 +27,7 @@ def test_each_figure_has_a_source_a_split_and_a_form_of_the_rows():
     assert len(set(keys)) == len(keys)
 
 
-def test_a_split_is_known_by_its_label_sets_to_test_on(monkeypatch):
+def test_split_is_identified_by_test_label_sets(monkeypatch):
     Y = sparse.csr_array(np.eye(3, dtype=bool))
     assert bench.split_of(Y) == "unknown"
     digests = []
@@ -47,7 +47,7 @@ def measured(contender, dataset="delicious"):
 
 
 @pytest.mark.parametrize("calibrate", [True, False])
-def test_times_are_scaled_by_the_calibration_or_not_compared(monkeypatch, calibrate):
+def test_times_are_scaled_by_calibration_or_not_compared(monkeypatch, calibrate):
     monkeypatch.setattr(bench, "split_of", lambda Y: "repository 1")
     monkeypatch.setattr(bench, "calibration_task", lambda X, Y: Task("napkinXC", bench.CALIBRATION, lambda: None))
     known = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=calibrate)

@@ -9,7 +9,7 @@ from benchmark_rows import run_benchmark
 from repository import ROOT
 
 
-def test_estimates_of_another_program_are_halved(tmp_path):
+def test_estimates_of_another_program_are_split_into_halves(tmp_path):
     for name, line in (("estimates", "0:0.9 1:0.01\n"), ("labels", "0\n")):
         with lzma.open(tmp_path / f"{name}.txt.xz", "wt") as file:
             file.write(line * 20)
@@ -31,7 +31,7 @@ def texts_of(row, value):
     return (f"**{value:+.1f}**" if is_bold else f"{value:+.1f}",)
 
 
-def test_the_numbers_of_the_page_are_what_was_measured():
+def test_page_numbers_equal_measurements():
     measured = defaultdict(set)
     with open(ROOT / "results/benchmarks/expected-f.csv", newline="") as file:
         for row in csv.DictReader(file):

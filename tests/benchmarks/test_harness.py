@@ -15,7 +15,7 @@ def report():
     return Report("plt", "a", "9 instances")
 
 
-def test_bits_are_compared_not_values():
+def test_comparison_uses_bits_instead_of_values():
     zero, nan = np.zeros(2, dtype=np.float32), np.full(2, np.nan)
     assert differing({"a": zero, "b": nan}, {"a": zero.copy(), "b": nan.copy()}) == []
     assert differing({"a": zero}, {"a": -zero}) == ["a"]
@@ -30,7 +30,7 @@ def test_a_ranking_is_scored_at_1_3_and_5():
     assert precisions(Y, labels) == pytest.approx([1 / 2, (2 + 1) / 6, (3 + 1) / 10])
 
 
-def test_tasks_take_turns_and_the_minimum_counts(report, monkeypatch):
+def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
     calls, clock = [], iter([3.0, 5.0, 2.0, 6.0])
     monkeypatch.setattr("xmlc.core.environment.timed", lambda task: (task(), next(clock)))
     tasks = [
@@ -45,7 +45,7 @@ def test_tasks_take_turns_and_the_minimum_counts(report, monkeypatch):
     assert report.value("ours", "prediction", "time", 2) == pytest.approx(500)  # ms of one of ten instances
 
 
-def test_ours_and_a_baseline_are_compared_by_what_both_have(report):
+def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
     for name, seconds, memory in (("ours", 1.0, 3.0), ("theirs", 4.0, 0.0)):
         report.add(name, "training", "time", "s", seconds)
         report.add(name, "training", "memory", "MB", memory)
@@ -63,7 +63,7 @@ def test_ours_and_a_baseline_are_compared_by_what_both_have(report):
     assert [row.unit for row in report.of("ours / a program", "training, compared")] == ["points"] * 3
 
 
-def test_rankings_on_several_threads_are_compared_with_one(report):
+def test_rankings_on_several_threads_are_compared_with_one_thread(report):
     Y = sparse.csr_array(np.eye(2, 6, dtype=bool))
     labels, scores = np.array([[0, 1, 2, 3, 4]] * 2), np.ones((2, 5), dtype=np.float32)
     task = "prediction of the best 5"
@@ -77,7 +77,7 @@ def test_rankings_on_several_threads_are_compared_with_one(report):
     assert (bits.value, bits.note) == (0, "different bits: scores")
 
 
-def test_csv_has_a_line_for_each_row_and_the_columns_of_the_stored_measurements(report, tmp_path):
+def test_csv_has_line_per_row_and_stored_columns(report, tmp_path):
     report.add("ours", "training", "time", "s", 1.5, (2.0, 1.5), threads=2)
     report.add("ours / theirs", "training, compared", "memory", "ratio", float("nan"), note="too small")
     write_report(report, tmp_path / "a.csv")

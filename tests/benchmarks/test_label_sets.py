@@ -7,7 +7,7 @@ from repository import ROOT
 MAKER = runpy.run_path(str(ROOT / "docs/label_sets.py"))
 
 
-def test_the_figure_is_that_of_the_measurements():
+def test_figure_shows_measurements():
     assert MAKER["FIGURE"].read_text(encoding="utf-8") == "\n".join(MAKER["figure"](MAKER["read"]())) + "\n"
     assert MAKER["FIGURE"].stat().st_size < 20_000
 

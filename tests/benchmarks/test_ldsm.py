@@ -11,7 +11,7 @@ from benchmarks.harness import PREDICTION
 SETTING = {"max_nodes": 7, "epochs": 2, "learning_rate": 0.1}
 
 
-def test_re_ranking_is_compared_with_the_same_trees_without_it(tmp_path, monkeypatch):
+def test_re_ranking_is_compared_on_same_trees(tmp_path, monkeypatch):
     models = {}
 
     def ranking_task(name, model, X, make=bench.ranking_task):

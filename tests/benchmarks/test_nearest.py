@@ -23,7 +23,7 @@ def calibrated(monkeypatch):
     monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
 
 
-def test_other_distances_and_frequent_labels(tmp_path, monkeypatch):
+def test_other_distances_and_frequent_labels_are_measured(tmp_path, monkeypatch):
     data = prepare_tiny(tmp_path, "delicious")
     rows = run_benchmark(tmp_path, "preliminary", "--data", data, "--rounds", 1)
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))

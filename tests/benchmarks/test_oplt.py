@@ -15,7 +15,7 @@ NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCOPLT"
 
 @pytest.mark.slow
 @pytest.mark.needs("baselines")
-def test_trainings_are_timed_and_ranked(tmp_path):
+def test_training_is_timed_and_precision_is_measured(tmp_path):
     prepared = prepare_tiny(tmp_path)
     chosen = ("--variant", "OPLT-R", "--variant", "IPLT", "--seeds", 2, "--epochs", 2)
     rows = run_benchmark(tmp_path, "oplt", "--data", prepared, *chosen)

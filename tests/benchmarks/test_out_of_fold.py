@@ -8,7 +8,7 @@ from repository import ROOT
 from benchmarks.out_of_fold import HELD_OUT, METHODS, PAIRS
 
 
-def test_the_table_of_the_page_is_what_was_measured():
+def test_page_table_equals_measurements():
     with open(ROOT / "results/benchmarks/out-of-fold.csv", newline="") as file:
         rows = {(row["dataset"], row["contender"], row["task"], row["measure"]): row for row in csv.DictReader(file)}
     page = (ROOT / "docs/package.md").read_text()

@@ -22,7 +22,7 @@ def stand_ins():
     return {name: PLT(tree="random", arity=2, n_jobs=1) for names in bench.BASELINES_OF.values() for name in names}
 
 
-def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
+def test_benchmark_measures_every_model_and_search(prepared, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "make_baselines", stand_ins)
     rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--rounds", 2)
     trained, ranked = (
@@ -55,7 +55,7 @@ def test_everything_is_measured(prepared, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.needs("baselines")
-def test_the_baselines_themselves(prepared):
+def test_baselines_train_and_rank(prepared):
     data = Data.read(prepared)
     for name, model in bench.make_baselines().items():
         bench.fit(model, data)()

@@ -18,7 +18,7 @@ from xmlc.models import SparseWeightedNearestNeighbors
 from xmlc.suite.steps.prepared import Prepared
 
 
-def test_a_program_is_measured_in_a_process_and_scored(tmp_path):
+def test_program_is_measured_in_separate_process_and_scored(tmp_path):
     data = prepare_tiny(tmp_path / "tiny", "data")
     rows = run_benchmark(tmp_path, "programs", "--data", data, "--program", "SWNN")
     assert {key[0] for key in rows} == {"SWNN"}
@@ -53,7 +53,7 @@ def answered(tmp_path, multilabel):
     return data, {name: tmp_path / name for name in ("Stacking", "PECOS")}
 
 
-def test_the_lead_has_the_standard_error_of_paired_differences(answered):
+def test_lead_has_standard_error_of_paired_differences(answered):
     data, answers = answered
     report = Report("programs", "tiny", "")
     bench.add_rows(report, data, answers)
@@ -72,7 +72,7 @@ def test_the_lead_has_the_standard_error_of_paired_differences(answered):
     assert {row.note for row in report.of("Stacking", TRAINING)} == {"commit abc"}
 
 
-def test_a_program_that_only_ranks_predicts_as_many_labels_as_training_has_on_average(answered):
+def test_ranking_only_program_predicts_average_training_label_count(answered):
     data, answers = answered
     report = Report("programs", "tiny", "")
     bench.add_rows(report, data, answers)
@@ -83,7 +83,7 @@ def test_a_program_that_only_ranks_predicts_as_many_labels_as_training_has_on_av
     assert report.value("PECOS", bench.SETS, "instance-F") == 100 * instance_f(data.Y_test, predicted)
 
 
-def test_sparse_answers_of_pecos_are_ranked_by_score():
+def test_sparse_pecos_predictions_are_ranked_by_score():
     class Model:
         def predict(self, X, only_topk, threads):
             return sparse.csr_matrix(([0.2, 0.9, 0.5], [3, 1, 2], [0, 2, 2, 3]), shape=(3, 4))
@@ -95,6 +95,6 @@ def test_sparse_answers_of_pecos_are_ranked_by_score():
     assert scores.tolist() == [[0.9, 0.2, 0], [0, 0, 0], [0.5, 0, 0]]
 
 
-def test_only_programs_of_this_interpreter_lack_an_environment():
+def test_programs_without_environment_use_this_interpreter():
     assert set(bench.ENVIRONMENTS) < set(PROGRAMS)
     assert bench.python_of("PLT").samefile(bench.sys.executable)

@@ -8,7 +8,7 @@ def row(contender, measure, unit, value, **more):
     return Row("plt", "a", contender, more.pop("task", "training"), measure, unit, value, **more)
 
 
-def test_contenders_stand_in_lines_and_measures_in_columns():
+def test_contenders_are_lines_and_measures_are_columns():
     rows = [
         row("plt", "time", "s", 1.5),
         row("plt", "P@1", "%", 60.0, rounds=(59.0, 61.0)),
@@ -28,7 +28,7 @@ def test_contenders_stand_in_lines_and_measures_in_columns():
     ]
 
 
-def test_values_have_the_decimals_of_their_unit():
+def test_unit_determines_decimals_of_values():
     assert value_text(row("", "", "yes or no", 1.0)) == "yes"
     assert value_text(row("", "", "yes or no", 0.0)) == "no"
     assert value_text(row("", "", "ratio", float("nan"))) == "-"

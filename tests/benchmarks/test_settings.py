@@ -8,7 +8,7 @@ from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models.plt import PLT
 
 
-def test_both_adagrad_solvers_do_the_same_work_and_batch_has_the_loss_that_ranks_better():
+def test_adagrad_solvers_share_settings_and_batch_loss_depends_on_dataset():
     ours, theirs = adagrad_settings()
     assert (ours["gamma"], ours["arity"], ours["epochs"]) == (theirs["eta"], theirs["arity"], theirs["epochs"])
     batch = {name: batch_setting(name) for name in ("tib-core-26k", "x")}
@@ -17,7 +17,7 @@ def test_both_adagrad_solvers_do_the_same_work_and_batch_has_the_loss_that_ranks
         check_hyperparameters(PLT(**setting))
 
 
-def test_other_values_stand_over_the_papers():
+def test_given_values_override_paper_settings():
     setting = paper_setting("ldsm2020", "ldsm", "", {"max_nodes": 7})
     assert setting.estimator == "ldsm"
     assert (setting.hyperparameters["max_nodes"], setting.hyperparameters["epochs"]) == (7, 20)
@@ -25,6 +25,6 @@ def test_other_values_stand_over_the_papers():
         paper_setting("ldsm2020", "nothing")
 
 
-def test_the_preset_for_rankings_is_what_the_suite_compares():
+def test_suite_compares_ranking_preset():
     ours = suite("comparison").all_models["plt-ranking-default"]
     assert PLT(**ours.hyperparameters).get_params() == PLT.for_ranking().get_params()

@@ -37,7 +37,7 @@ ALL_COLUMNS = {
 }
 
 
-def test_the_ratios_are_those_that_were_measured():
+def test_ratios_equal_measurements():
     measured = set()
     for path in (ROOT / "results/benchmarks").glob("*.csv"):
         with open(path, newline="") as file:
@@ -66,7 +66,7 @@ def measured(file, name, columns, models):
     return cells
 
 
-def test_the_readme_has_the_measurements_of_every_program():
+def test_readme_shows_measurements_of_every_program():
     with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
         programs = list(dict.fromkeys(row["contender"] for row in csv.DictReader(file)))
     programs = ["Stacking", *(name for name in programs if name != "Stacking" and "/" not in name)]
@@ -78,7 +78,7 @@ def test_the_readme_has_the_measurements_of_every_program():
     assert expected in README, f"put into the README:\n\n{expected}"
 
 
-def test_the_page_has_those_on_all_sets():
+def test_page_shows_measurements_on_all_datasets():
     lines = [f"| set, labels | | {' | '.join(ALL_COLUMNS)} |", f"| --- | ---{' | ---:' * len(ALL_COLUMNS)} |"]
     for name, labels in ALL_SETS.items():
         contenders = [f"{model}-default" for model in MODELS.values()]
@@ -88,7 +88,7 @@ def test_the_page_has_those_on_all_sets():
     assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
 
 
-def test_the_page_has_programs_with_default_settings():
+def test_page_shows_programs_with_default_settings():
     with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["dataset"] in ("bibtex", "delicious", "tib-core-26k")]
     for columns in (QUALITIES, SPENT):
@@ -96,7 +96,7 @@ def test_the_page_has_programs_with_default_settings():
         assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
 
 
-def test_the_parts_of_stacking_are_those_that_were_measured():
+def test_stacking_parts_equal_measurements():
     with open(ROOT / "results/benchmarks/stacking.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     values = {(row["dataset"], row["contender"], row["measure"]): float(row["value"]) for row in rows}

@@ -39,7 +39,7 @@ def fail_as(number):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypatch, capsys):
+def test_every_command_reports_system_error_as_sentence(name, monkeypatch, capsys):
     command = group.get_command(None, name)
     monkeypatch.setattr(command, "invoke", fail_as(errno.ENOSPC))
     monkeypatch.setattr(command, "parse_args", lambda ctx, arguments: [])
@@ -49,7 +49,7 @@ def test_every_command_makes_a_sentence_of_an_error_of_the_system(name, monkeypa
     assert error.count("\n") == 1
 
 
-def test_an_error_lets_go_of_what_it_holds_before_it_is_written(monkeypatch, tmp_path):
+def test_error_releases_its_objects_before_it_is_printed(monkeypatch, tmp_path):
     """Deleted files that are open fill the disk, on which a log may be."""
     there = []
 
@@ -68,7 +68,7 @@ def test_an_error_lets_go_of_what_it_holds_before_it_is_written(monkeypatch, tmp
     assert there[1] is True
 
 
-def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
+def test_program_error_keeps_traceback(monkeypatch):
     def fail(*arguments):
         raise OSError("own")
 
@@ -77,7 +77,7 @@ def test_an_error_of_the_program_keeps_its_traceback(monkeypatch):
         run(*SYNTH, "out")
 
 
-def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
+def test_incomplete_file_is_removed(tmp_path):
     done = limited("RLIMIT_FSIZE", 4096, *SYNTH, tmp_path / "tiny")
     assert done.returncode == 1
     assert f"xmlc: error: {tmp_path}/tiny/" in done.stderr  # behind a word on compilation where that takes long
@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_standard_output_that_takes_nothing_is_a_sentence(tmp_path):
+def test_failed_standard_output_is_reported_as_sentence(tmp_path):
     code = [sys.executable, "-c", LIMITED.format(limit="RLIMIT_FSIZE", value=0), "--help"]
     with open(tmp_path / "output", "w") as output:
         done = subprocess.run(code, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)

@@ -19,7 +19,7 @@ def ended(code, **options):
     return subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, **options)
 
 
-def test_a_killed_step_says_that_memory_ran_out_and_what_helps(tmp_path):
+def test_killed_step_reports_missing_memory_and_fix(tmp_path):
     done = ended("bytearray(1 << 28)\nos.kill(os.getpid(), signal.SIGKILL)")
     assert done.returncode == 128 + signal.SIGKILL
     facts = ("xmlc tune", "SIGKILL", "GB", "--cores 1", "mem_mb=", "threads=1", "models=", "datasets=")
@@ -39,7 +39,7 @@ def test_another_signal_is_named():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_goes_on_to_the_step_and_is_no_failure(number):
+def test_signal_is_passed_to_step_without_message(number):
     code = (
         "signal.signal(int(sys.argv[1]), lambda number, frame: os._exit(7))\nprint('ready', flush=True)\nsignal.pause()"
     )
@@ -53,7 +53,7 @@ def test_a_signal_goes_on_to_the_step_and_is_no_failure(number):
     assert (unhandled.returncode, unhandled.stderr) == (128 + number, "")
 
 
-def test_the_step_ends_with_its_parent():
+def test_step_ends_with_its_parent():
     code = "print(os.getpid(), flush=True)\nsignal.pause()"
     with subprocess.Popen([sys.executable, "-c", START + code], stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
@@ -62,19 +62,19 @@ def test_the_step_ends_with_its_parent():
 
 
 @pytest.mark.parametrize("status", [0, 1, 3])
-def test_the_status_and_output_are_those_of_the_step(status):
+def test_status_and_output_come_from_step(status):
     done = ended(f"print('out')\nprint('err', file=sys.stderr)\nsys.exit({status})")
     assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "err\n")
 
 
-def test_steps_have_a_parent_and_tables_of_results_none():
+def test_only_steps_run_below_parent_process():
     assert [name for name in ("tune", "train", "labels", "show", "status", "fit", "trian") if is_step(name)] == [
         "tune", "train", "labels"
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("command", "word"), [("tune", "--cores 1"), ("fit", "--threads")])
-def test_an_allocation_that_fails_is_one_message(monkeypatch, capsys, command, word):
+def test_failed_allocation_prints_one_message(monkeypatch, capsys, command, word):
     from xmlc import cli
 
     def main(**about):

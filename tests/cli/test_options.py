@@ -42,20 +42,20 @@ def test_unrelated_options_are_not_suggested(capsys):
     ("text", "said"),
     [('{"arity": 2, "arity": 4}', "arity"), ("{arity: 2}", ["'{arity: 2}'", "JSON"]), ("[]", "object")],
 )
-def test_hyperparameters_are_an_object_with_each_key_once(text, said):
+def test_hyperparameters_are_object_with_unique_keys(text, said):
     with raises_with(BadParameter, said):
         parse_parameters(text)
 
 
 @pytest.mark.parametrize(("word", "meant"), [("trian", "train"), ("Status", "status"), ("compar", "compare")])
-def test_of_a_misspelt_subcommand_the_nearest_is_named(word, meant):
+def test_misspelt_subcommand_suggests_nearest(word, meant):
     done = CliRunner().invoke(group, [word])
     assert done.exit_code == 2
     assert absent(done.output, f"'{word}'", f"'{meant}'") == []
 
 
 @pytest.mark.parametrize("name", ["download", "synth", "prepare", "train", "estimate"])
-def test_a_folder_of_others_is_refused_before_a_command_does_anything(tmp_path, capsys, name):
+def test_foreign_folder_is_refused_before_command_starts(tmp_path, capsys, name):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")
     assert run(name, "--out", tmp_path / "out") == 1

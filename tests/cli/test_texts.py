@@ -47,7 +47,7 @@ def scores_of(capsys):
     return dict(line.rsplit(maxsplit=1) for line in found if "-" * 5 not in line)
 
 
-def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
+def test_predictions_equal_text_classifier(train, tmp_path, capsys):
     given = "--estimator", "plt", "--parameters", '{"C": 10}'
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
     assert absent(capsys.readouterr().out, "4 instances", "3 labels", "1.50") == []
@@ -67,7 +67,7 @@ def test_predictions_are_those_of_the_classifier(train, tmp_path, capsys):
 
 @pytest.mark.parametrize("fitted", [(), ("--estimator", "plt", "--parameters", '{"solver": "batch"}')])
 @pytest.mark.parametrize("to", ["jsonl", "csv"])
-def test_a_perfect_model_is_perfect_in_each_format(to, fitted, tmp_path, capsys):
+def test_perfect_model_scores_perfectly_in_each_format(to, fitted, tmp_path, capsys):
     words = {"cooking": "boil fry oven", "garden": "rose soil plant", 'a "b", c': "chord choir song", "d": "goal run"}
     rows = [([one, other], f"{words[one]} {words[other]}") for one in words for other in words]
     content = "text,labels,id\n" + "".join(
@@ -91,7 +91,7 @@ def test_a_perfect_model_is_perfect_in_each_format(to, fitted, tmp_path, capsys)
     assert scores_of(capsys)["micro-F"] != "100.00"
 
 
-def test_columns_are_kept_from_csv_tsv_and_json(train, tmp_path, capsys):
+def test_csv_tsv_and_json_columns_are_kept(train, tmp_path, capsys):
     assert run("fit", train, "--out", tmp_path / "model") == 0
     values = ["7", 'a, "b"', "", "7"]
     for name, content in {
@@ -115,7 +115,7 @@ def test_columns_are_kept_from_csv_tsv_and_json(train, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["no"] == {"a": [1, None]}
 
 
-def test_marked_sets_need_not_be_the_first_labels_and_lists_without_marks_are_sets(train, tmp_path, capsys):
+def test_marked_sets_may_skip_labels_and_unmarked_lists_are_sets(train, tmp_path, capsys):
     marked = [["cooking"], ["cooking", "vegetables"], ["vegetables", "garden"], []]
     row = [["garden", 0.9], ["cooking", 0.8], ["vegetables", 0.8]]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"set": names, "labels": row}) + "\n" for names in marked))
@@ -128,13 +128,13 @@ def test_marked_sets_need_not_be_the_first_labels_and_lists_without_marks_are_se
         assert (scores["micro-F"], scores["P@1"]) == (micro, first)
 
 
-def test_streams_need_an_estimator_that_learns_online(tmp_path, capsys):
+def test_streams_require_online_estimator(tmp_path, capsys):
     given = "fit", tmp_path / "absent.csv", "--stream", "--estimator", "swnn", "--out", tmp_path / "model"
     assert run(*given) == 1
     assert absent(capsys.readouterr().err, "swnn", "oplt") == []
 
 
-def test_estimators_of_other_libraries_are_read_if_they_are_trusted(train, tmp_path, capsys):
+def test_trusted_estimators_of_other_libraries_are_loaded(train, tmp_path, capsys):
     given = ("--estimator", "sklearn.neighbors:KNeighborsClassifier", "--parameters", '{"n_neighbors": 1}')
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
     assert run("predict", train, "--model", tmp_path / "model") == 1
@@ -143,7 +143,7 @@ def test_estimators_of_other_libraries_are_read_if_they_are_trusted(train, tmp_p
     assert [{name for name, _ in row} for row in lines(capsys)] == [{"cooking"}, *map(set, NAMES[1:3]), {"garden"}]
 
 
-def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
+def test_rankings_and_lists_as_sets_are_scored(train, tmp_path, capsys):
     predictions = tmp_path / "predictions.jsonl"
     rows = [["cooking"], ["cooking", "garden"], ["vegetables", "garden"], ["cooking"]]
     predictions.write_text("".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows))
@@ -159,13 +159,13 @@ def test_scores_of_rankings_and_of_lists_as_sets(train, tmp_path, capsys):
     assert absent(capsys.readouterr().err, "1 predictions", "4") == []
 
 
-def test_predictions_of_other_labels_get_a_warning(train, tmp_path, capsys):
+def test_predictions_of_other_labels_cause_warning(train, tmp_path, capsys):
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["0", 0.5]]}\n' * 4)
     assert run("evaluate", tmp_path / "predictions.jsonl", train) == 0
     assert absent(capsys.readouterr().err, "warning", "train.csv") == []
 
 
-def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
+def test_fit_reads_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
     assert run("fit", train, "--estimator", "oplt", "--stream", "--out", tmp_path / "model") == 0
     capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "roses"}\n')))
@@ -173,7 +173,7 @@ def test_streams_and_standard_input(train, tmp_path, capsys, monkeypatch):
     assert {name for name, _ in lines(capsys)[0]} == {"cooking", "garden", "vegetables"}
 
 
-def test_a_stream_may_begin_with_texts_without_labels(tmp_path, monkeypatch):
+def test_stream_may_begin_with_unlabelled_texts(tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "BATCH", 2)
     (tmp_path / "train.csv").write_text("text,labels\nrice,\nrose,\nboil rice,cooking\nprune roses,garden\n")
     assert run("fit", tmp_path / "train.csv", "--stream", "--out", tmp_path / "model") == 0
@@ -183,7 +183,7 @@ def test_a_stream_may_begin_with_texts_without_labels(tmp_path, monkeypatch):
     assert not (tmp_path / "other").exists()
 
 
-def test_options_of_a_file_and_warnings_reach_the_console(tmp_path, capsys):
+def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     half, uris = tmp_path / "half.csv", tmp_path / "uris.csv"
     half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
     assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
@@ -205,20 +205,20 @@ def test_options_of_a_file_and_warnings_reach_the_console(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", [["fit", "-", "--out", "model"], ["predict", "-", "--model", "there"]])
-def test_standard_input_needs_a_format(command, tmp_path, capsys, monkeypatch):
+def test_standard_input_requires_format(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
     assert run(*command) == 1
     assert absent(capsys.readouterr().err, "csv, tsv, jsonl, json, fasttext", "--format") == []
 
 
-def test_half_a_character_is_refused_before_training(tmp_path, capsys):
+def test_incomplete_character_is_refused_before_training(tmp_path, capsys):
     (tmp_path / "train.jsonl").write_text(r'{"text": "boil rice", "labels": ["\ud800"]}')
     assert run("fit", tmp_path / "train.jsonl", "--out", tmp_path / "model") == 1
     assert "train.jsonl:1" in capsys.readouterr().err
 
 
-def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
+def test_svmlight_features_are_accepted_instead_of_texts(multilabel, tmp_path, capsys):
     X, Y = multilabel(40, 12, 5)
     dump_svmlight_file(X, csr_matrix(Y), str(tmp_path / "train.svm"), multilabel=True)
     given = tmp_path / "train.svm", "--format", "svmlight"
@@ -266,7 +266,7 @@ def test_features_in_place_of_texts(multilabel, tmp_path, capsys):
         (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1"),
     ],
 )
-def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
+def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.csv").write_text("text,labels\n")
     (tmp_path / "letters.csv").write_text("text,labels\nx,a\n")
@@ -296,7 +296,7 @@ def test_errors(train, tmp_path, capsys, monkeypatch, arguments, said):
     assert not (tmp_path / "model").exists()
 
 
-def test_the_preset_for_rankings_and_the_defaults_have_names(train, tmp_path):
+def test_names_select_ranking_preset_and_defaults(train, tmp_path):
     for given, estimator in (
         (("--estimator", "plt-ranking"), PLT.for_ranking(n_jobs=1)),
         (("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'), PLT.for_ranking(n_jobs=1, tol=0.5)),
@@ -321,7 +321,7 @@ main(sys.argv[1:])
 """
 
 
-def test_they_run_without_the_packages_of_the_workflow_and_others_name_its_extra(train, tmp_path):
+def test_text_commands_run_without_workflow_extra_and_others_name_it(train, tmp_path):
     def alone(*given):
         code = [sys.executable, "-c", OF_THE_WORKFLOW, *map(str, given)]
         return subprocess.run(code, capture_output=True, text=True, timeout=600, cwd=tmp_path)

@@ -10,7 +10,7 @@ from slurm_cluster import Cluster
 pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
 
 
-def test_a_run_in_one_allocation_uses_what_slurm_gave_it(tmp_path):
+def test_run_uses_resources_of_slurm_allocation(tmp_path):
     project = Project(tmp_path / "project")
     command = f"{sys.executable} -m snakemake --workflow-profile profiles/allocation results/demo/statistics.json"
     sbatch = "sbatch --wait --cpus-per-task 1 --mem 2500 --output said.txt --wrap".split()

@@ -66,7 +66,7 @@ def finish(run):
     return printed
 
 
-def test_the_demo_equals_a_local_run_also_when_a_job_is_cancelled(cluster, project, start, expected):
+def test_demo_equals_local_run_even_with_cancelled_job(cluster, project, start, expected):
     run = start(*ONE_THREAD)
     cancelled = cluster.wait_for_job("train")
     cluster.ask("scancel", cancelled.id)
@@ -77,7 +77,7 @@ def test_the_demo_equals_a_local_run_also_when_a_job_is_cancelled(cluster, proje
     assert project.tables() == expected
 
 
-def test_after_a_kill_the_same_command_finishes_once_its_jobs_are_cancelled(cluster, project, start, expected):
+def test_same_command_finishes_after_kill_and_cancelled_jobs(cluster, project, start, expected):
     for folder in ("results/demo/plt", "results/tables/demo"):
         shutil.rmtree(project.folder / folder)
     before = {job.id for job in cluster.jobs()}

@@ -12,7 +12,7 @@ from xmlc.core.errors import OF_THE_MACHINE, is_of_the_machine, let_through
 
 
 @pytest.mark.parametrize("number", ADVICE)
-def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number):
+def test_system_error_names_file_reason_and_fix(number):
     error = OSError(number, os.strerror(number), "results/x.npy")
     sentence = sentence_of(error)
     assert sentence.startswith(f"results/x.npy: {os.strerror(number)}. {ADVICE[number]}")
@@ -22,11 +22,11 @@ def test_an_error_of_the_system_names_the_file_the_reason_and_what_to_do(number)
             let_through(error)
 
 
-def test_there_is_advice_for_each_error_of_the_machine():
+def test_each_machine_error_has_advice():
     assert set(ADVICE) > OF_THE_MACHINE
 
 
-def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
+def test_missing_file_is_named_without_machine_advice():
     error = FileNotFoundError(errno.ENOENT, "absent", b"a.txt")
     assert sentence_of(error) == "a.txt: absent"
     assert not is_of_the_machine(error)
@@ -34,11 +34,11 @@ def test_a_missing_file_is_named_and_is_no_fault_of_the_machine():
     let_through(ValueError("no space left on device"))
 
 
-def test_of_a_copy_the_file_that_is_written_is_named_and_of_a_folder_every_file():
+def test_copy_error_names_affected_file_and_folder_error_every_file():
     assert sentence_of(OSError(errno.ENOSPC, "Full", "from", None, "to")).startswith("to: Full. ")
     assert sentence_of(OSError(errno.EACCES, "No", "from", None, "to")).startswith("from: No. ")
     assert sentence_of(shutil.Error([("a", "b", "full"), ("c", "d", "no")])) == "b: full; d: no"
 
 
-def test_an_error_that_is_not_of_the_system_keeps_its_traceback():
+def test_other_errors_keep_traceback():
     assert sentence_of(OSError("not a gzipped file")) is None

@@ -20,7 +20,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
+def test_blocks_are_appended_in_order(tmp_path, on_disk):
     arrays = Appendable(tmp_path if on_disk else None)
     for task in PIECES:
         arrays.append(**task)
@@ -35,7 +35,7 @@ def test_pieces_stand_one_behind_the_other(tmp_path, on_disk):
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_an_array_may_stay_empty(tmp_path, on_disk):
+def test_array_may_remain_empty(tmp_path, on_disk):
     arrays = Appendable(tmp_path if on_disk else None)
     arrays.append(a=np.zeros((0, 3), dtype=np.uint32))
     found = arrays.finished()["a"]
@@ -44,7 +44,7 @@ def test_an_array_may_stay_empty(tmp_path, on_disk):
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wrong):
+def test_nonfinite_weights_are_detected_when_appended(tmp_path, wrong):
     for folder in (tmp_path, None):
         arrays = Appendable(folder)
         arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
@@ -52,7 +52,7 @@ def test_weights_that_are_not_finite_are_found_as_they_are_appended(tmp_path, wr
             arrays.append(a=np.array([1, wrong, 2], dtype=np.float32))
 
 
-def test_what_is_given_back_is_read_again(tmp_path):
+def test_released_pages_are_read_again(tmp_path):
     expected = np.arange(10_000).reshape(-1, 2)
     np.save(tmp_path / "a.npy", expected)
     mapped = np.asarray(np.load(tmp_path / "a.npy", mmap_mode="c"))
@@ -62,7 +62,7 @@ def test_what_is_given_back_is_read_again(tmp_path):
         assert np.array_equal(part, before)
 
 
-def test_a_full_disk_is_an_error_of_writing(tmp_path):
+def test_full_disk_raises_write_error(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
@@ -75,7 +75,7 @@ def test_a_full_disk_is_an_error_of_writing(tmp_path):
         signal.signal(signal.SIGXFSZ, ignored)
 
 
-def test_pages_of_a_mapped_array_are_given_back_while_a_block_reads(monkeypatch):
+def test_mapped_pages_are_released_while_block_reads(monkeypatch):
     given_back, before = threading.Event(), threading.active_count()
     monkeypatch.setattr(appendable, "HELD", 0)
     monkeypatch.setattr(appendable, "file_bytes", count().__next__)
@@ -85,7 +85,7 @@ def test_pages_of_a_mapped_array_are_given_back_while_a_block_reads(monkeypatch)
     assert threading.active_count() == before
 
 
-def test_pages_of_small_arrays_are_not_watched():
+def test_small_arrays_are_not_monitored():
     before = {*threading.enumerate()}
     with appendable.read_in_parts([np.zeros(9), np.zeros(appendable.LARGE // 8)]):
         for thread in {*threading.enumerate()} - before:
@@ -94,7 +94,7 @@ def test_pages_of_small_arrays_are_not_watched():
 
 
 @pytest.mark.skipif(not appendable.file_bytes(), reason="the system does not count mapped bytes")
-def test_mapped_bytes_are_those_that_were_read(tmp_path):
+def test_mapped_bytes_count_pages_that_were_read(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(1 << 22))
     before = appendable.file_bytes()
     mapped = np.load(tmp_path / "a.npy", mmap_mode="c")

@@ -32,12 +32,12 @@ def folder(tmp_path):
     return tmp_path / "data"
 
 
-def test_the_checksum_is_the_published_one(tmp_path):
+def test_checksum_equals_published_test_vector(tmp_path):
     (tmp_path / "a").write_bytes(b"")  # XXH3's specification, test vector of the empty input with seed 0
     assert checksum_of(tmp_path / "a") == "99aa06d3014798d86001c324468d497f"
 
 
-def test_a_folder_lists_its_files_those_of_its_own_folders_too(folder):
+def test_folder_lists_files_recursively(folder):
     listed = listed_in(folder)
     assert list(listed) == ["split.npy", "train/X.npy"]
     assert listed["split.npy"]["bytes"] == (folder / "split.npy").stat().st_size
@@ -46,7 +46,7 @@ def test_a_folder_lists_its_files_those_of_its_own_folders_too(folder):
     assert folder_bytes(folder) == sum(entry["bytes"] for entry in listed.values())
 
 
-def test_every_bit_of_a_file_counts(folder):
+def test_checksum_depends_on_every_bit(folder):
     file = folder / "train/X.npy"
     whole = file.read_bytes()
     for bit in random.Random(0).sample(range(8 * len(whole)), 50):
@@ -58,7 +58,7 @@ def test_every_bit_of_a_file_counts(folder):
             verify_file(file)
 
 
-def test_what_is_missing_cut_or_was_never_written_is_named(folder):
+def test_missing_truncated_and_unlisted_files_are_named(folder):
     (folder / "train/Y.npy").touch()
     (folder / "split.npy").write_bytes((folder / "split.npy").read_bytes()[:-1])
     (folder / "train/X.npy").unlink()
@@ -67,7 +67,7 @@ def test_what_is_missing_cut_or_was_never_written_is_named(folder):
             verify_file(folder / name)
 
 
-def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
+def test_missing_torn_or_edited_list_is_named(folder):
     file = folder / NAME
     content = json.loads(file.read_text())
     content["files"]["split.npy"]["bytes"] += 1
@@ -80,7 +80,7 @@ def test_a_list_that_is_missing_torn_or_edited_is_named(folder):
             verify_file(folder / "split.npy")
 
 
-def test_a_file_is_read_once_until_it_changes(folder, monkeypatch):
+def test_unchanged_file_is_read_once(folder, monkeypatch):
     read = []
     monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_a_file_is_read_once_until_it_changes(folder, monkeypatch):
     assert len(read) == 3, "once more when it is written, and once when it is opened"
 
 
-def test_a_records_checksum_is_of_its_content_alone(tmp_path):
+def test_record_checksum_depends_only_on_content(tmp_path):
     content = {"b": [1, 2.5, None, True], "a": {"é": 1e-300}}
     assert content_checksum(content) == content_checksum({"a": {"é": 1e-300}, "b": (1, 2.5, None, True)})
     write_record(tmp_path / "r.json", content | {"n": np.float32(0.1)})
@@ -107,12 +107,12 @@ def test_an_edited_record_is_refused(tmp_path, change):
         check_content(tmp_path / "r.json", stamped({"a": 31.87, "b": 1}) | change)
 
 
-def test_a_record_without_a_checksum_is_refused(tmp_path):
+def test_record_without_checksum_is_refused(tmp_path):
     with raises_with(Damaged, "r.json", "checksum"):
         check_content(tmp_path / "r.json", {"a": 1})
 
 
-def test_a_file_put_there_with_an_older_time_has_its_own_checksum(tmp_path):
+def test_replacement_with_older_time_gets_new_checksum(tmp_path):
     with atomic_folder(tmp_path / "data") as folder:
         (folder / "train.txt").write_text("one")
     file, listed = tmp_path / "data/train.txt", contents(tmp_path / "data")

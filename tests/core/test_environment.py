@@ -11,7 +11,7 @@ from xmlc.core import environment
 from xmlc.core.environment import cpu_seconds, in_turns, peak_bytes, step_costs
 
 
-def test_seconds_are_those_since_the_process_began():
+def test_seconds_count_from_process_start():
     """A program that runs before it imports anything of ours: those seconds count."""
     code = "import time; begun = time.monotonic(); import numpy, scipy.sparse\n"
     code += "from xmlc.core.environment import process_seconds\n"
@@ -21,14 +21,14 @@ def test_seconds_are_those_since_the_process_began():
     assert 0 < least <= found
 
 
-def test_seconds_are_read_from_what_the_system_knows_of_the_process(monkeypatch):
+def test_seconds_are_read_from_system_process_data(monkeypatch):
     stat = "7 (a (b) c) S " + " ".join(str(field) for field in range(4, 22)) + f" {250 * os.sysconf('SC_CLK_TCK')} 23"
     monkeypatch.setattr(environment.Path, "read_text", lambda path, encoding: stat)
     monkeypatch.setattr(environment.time, "clock_gettime", lambda clock: 262.5)
     assert environment.process_seconds() == 12.5
 
 
-def test_processor_time_counts_work_and_ended_children_but_no_waiting(monkeypatch):
+def test_cpu_time_counts_work_and_ended_children_but_no_waiting(monkeypatch):
     before = os.times().children_user
     subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
     assert os.times().children_user > before
@@ -37,7 +37,7 @@ def test_processor_time_counts_work_and_ended_children_but_no_waiting(monkeypatc
     assert cpu_seconds() == 14
 
 
-def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
+def test_step_costs_contain_written_bytes_and_identity(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.npy").write_bytes(b"123")
     (tmp_path / "b.json").write_bytes(b"12")
@@ -48,12 +48,12 @@ def test_a_step_tells_what_it_wrote_and_what_it_is(tmp_path):
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
 
 
-def test_steps_of_a_process_share_its_processor_seconds():
+def test_steps_of_one_process_share_its_cpu_seconds():
     first, second = (step_costs("rank", 1, "yeast") for _ in range(2))
     assert 0 <= second["cpu_seconds"] <= cpu_seconds() - first["cpu_seconds"]
 
 
-def test_what_a_task_returned_is_let_go_before_it_runs_again():
+def test_task_result_is_released_before_next_round():
     before: list[weakref.ref] = []
 
     def task():

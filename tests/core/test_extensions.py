@@ -50,7 +50,7 @@ def own_files(file):
     return {name for name in source_files(file) if PACKAGE not in Path(name).resolve().parents}
 
 
-def test_modules_beside_a_file_are_imported_now_and_later(folder):
+def test_neighbouring_modules_are_imported_now_and_later(folder):
     module = import_file("mine_a.py")
     assert module.FOUND == (3, 4, 7)
     assert module.late() == 5
@@ -60,7 +60,7 @@ def test_modules_beside_a_file_are_imported_now_and_later(folder):
     assert sys.path[-1] == str(folder / "pack_a")
 
 
-def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder):
+def test_steps_depend_on_exactly_the_imported_modules(folder):
     kit = {"kit_a/__init__.py", "kit_a/deep/__init__.py", "kit_a/deep/low.py", "kit_a/twin.py", "kit_a/base.py"}
     helpers = {f"helper_{name}.py" for name in ("a", "b", "c", "late")}
     assert own_files("mine_a.py") == {"mine_a.py"} | helpers | kit
@@ -70,7 +70,7 @@ def test_its_steps_depend_on_all_modules_that_it_imports_and_on_no_others(folder
     assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}
 
 
-def test_a_name_that_another_module_has_is_refused(folder):
+def test_duplicate_module_name_is_refused(folder):
     (folder / "random.py").write_text("A = 1\n")
     (folder / "mine_b.py").write_text("import random\n")
     with raises_with(XmlcError, "mine_b.py", "import random", "random.py"):
@@ -95,7 +95,7 @@ def test_a_name_that_another_module_has_is_refused(folder):
         ("import broken_a\n", "broken_a.py:1"),
     ],
 )
-def test_what_cannot_be_imported_is_named(folder, text, said):
+def test_failed_import_is_named(folder, text, said):
     (folder / "broken_a.py").write_text("a = (\n")
     (folder / "mine_b.py").write_text(text)
     with raises_with(XmlcError, said):

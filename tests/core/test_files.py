@@ -38,7 +38,7 @@ def fail_within(manager, write):
         raise RuntimeError
 
 
-def test_file_appears_whole_or_not_at_all(tmp_path):
+def test_file_appears_complete_or_not_at_all(tmp_path):
     target = tmp_path / "deep" / "table.csv"
     with atomic_file(target) as temporary:
         temporary.write_text("new")
@@ -51,7 +51,7 @@ def test_file_appears_whole_or_not_at_all(tmp_path):
     assert [file.name for file in target.parent.iterdir()] == ["table.csv"]
 
 
-def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
+def test_folder_is_replaced_completely_or_not_at_all(tmp_path):
     target = tmp_path / "data"
     for content in ("old", "new"):
         with atomic_folder(target) as temporary:
@@ -64,7 +64,7 @@ def test_folder_is_replaced_whole_or_not_at_all(tmp_path):
 
 
 @pytest.mark.parametrize("manager", [atomic_file, atomic_folder])
-def test_an_error_of_writing_names_what_is_written_and_not_the_temporary_file(tmp_path, manager):
+def test_write_error_names_target_instead_of_temporary_file(tmp_path, manager):
     target = tmp_path / "results/x"
 
     def full(temporary):
@@ -94,7 +94,7 @@ def test_an_error_of_writing_names_what_is_written_and_not_the_temporary_file(tm
         assert list(target.parent.iterdir()) == []
 
 
-def test_a_reader_keeps_what_it_mapped_while_a_writer_replaces_it(tmp_path):
+def test_reader_keeps_mapped_data_while_writer_replaces_folder(tmp_path):
     """Whoever looks finds a whole folder, or between two renamings none."""
     target, n = tmp_path / "data", 50_000
     with atomic_folder(target) as temporary:
@@ -112,7 +112,7 @@ def test_a_reader_keeps_what_it_mapped_while_a_writer_replaces_it(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_who_writes_a_folder_removes_what_killed_processes_left_beside_it(tmp_path):
+def test_folder_writer_removes_leftovers_of_killed_processes(tmp_path):
     code = "import sys\nfrom xmlc.core.files import *\n"
     code += "with {}(sys.argv[1] + '{}') as t:\n    print(t, flush=True); input()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -155,7 +155,7 @@ def test_a_lock_holds_until_its_process_ends(tmp_path):
             assert is_locked
 
 
-def test_files_and_folders_are_made_inside_one_that_is_made(tmp_path):
+def test_unfinished_folder_accepts_files_and_folders(tmp_path):
     with atomic_folder(tmp_path / "outer") as outer:
         write_json(outer / "a.json", {})
         for _ in range(2):
@@ -164,7 +164,7 @@ def test_files_and_folders_are_made_inside_one_that_is_made(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*.json") if path.name != CHECKSUMS) == ["a.json", "c.json"]
 
 
-def test_json_takes_numpy_and_refuses_nan(tmp_path):
+def test_json_accepts_numpy_and_refuses_nan(tmp_path):
     write_json(tmp_path / "a.json", {"i": np.int64(3), "f": np.float32(0.5), "a": np.arange(2), "p": tmp_path})
     assert read_json(tmp_path / "a.json") == {"i": 3, "f": 0.5, "a": [0, 1], "p": str(tmp_path)}
     with pytest.raises(ValueError):
@@ -175,12 +175,12 @@ def test_json_takes_numpy_and_refuses_nan(tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["i"] == 3
 
 
-def test_sha256_is_the_standard_digest(tmp_path):
+def test_sha256_equals_standard_digest(tmp_path):
     (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
     assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def test_a_temporary_folder_lies_next_to_its_file_and_goes_with_the_block(tmp_path):
+def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):
     beside = tmp_path / "tuning/plt.json"
     with temporary_folder(beside) as folder:
         (folder / "model").mkdir()
@@ -191,7 +191,7 @@ def test_a_temporary_folder_lies_next_to_its_file_and_goes_with_the_block(tmp_pa
     assert list(beside.parent.iterdir()) == []
 
 
-def test_the_temporary_folder_of_a_killed_process_goes_with_the_next(tmp_path):
+def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
     code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_folder\n"
     code += "with temporary_folder(Path(sys.argv[1])): print(flush=True), sys.stdin.read()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

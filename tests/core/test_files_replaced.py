@@ -93,7 +93,7 @@ def with_list_edited(path):
     (path / CHECKSUMS).write_text((path / CHECKSUMS).read_text().replace("model.json", "thesis.tex"))
 
 
-def test_a_folder_of_ones_own_is_replaced(tmp_path):
+def test_folder_written_by_xmlc_is_replaced(tmp_path):
     (tmp_path / "model").mkdir()
     write_own(tmp_path / "model", "old")
     (tmp_path / "model/model.json").unlink()
@@ -119,7 +119,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_any_other_is_refused_before_anything_is_done(tmp_path, kind):
+def test_foreign_folder_is_refused_before_any_change(tmp_path, kind):
     make, said = REFUSED[kind]
     path = tmp_path / ("sub/model" if said == "sub" else "model")
     make(tmp_path / "model")
@@ -130,7 +130,7 @@ def test_any_other_is_refused_before_anything_is_done(tmp_path, kind):
 
 
 @pytest.mark.parametrize("path", [".", "..", "{}"])
-def test_the_working_directory_and_those_above_are_refused(tmp_path, monkeypatch, path):
+def test_working_directory_and_its_parents_are_refused(tmp_path, monkeypatch, path):
     write_own(tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
     before = tree(tmp_path)
@@ -139,7 +139,7 @@ def test_the_working_directory_and_those_above_are_refused(tmp_path, monkeypatch
     assert tree(tmp_path) == before
 
 
-def test_what_was_put_there_meanwhile_is_not_lost(tmp_path):
+def test_file_added_during_write_is_kept(tmp_path):
     def write():
         with atomic_folder(tmp_path / "model") as folder:
             (folder / "model.json").write_text("new")
@@ -152,7 +152,7 @@ def test_what_was_put_there_meanwhile_is_not_lost(tmp_path):
     assert tree(tmp_path) == before | {"model/thesis.tex": b"mine"}
 
 
-def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path, monkeypatch):
+def test_failed_rename_keeps_old_folder(tmp_path, monkeypatch):
     write_own(tmp_path / "model", "old")
     before = tree(tmp_path)
     rename = os.rename
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_take_its_place_leaves_the_old_one(tmp_path, monkey
     assert tree(tmp_path) == before
 
 
-def test_a_kill_at_any_line_leaves_the_old_or_the_new_one_or_between_two_renamings_none(tmp_path):
+def test_kill_at_any_line_leaves_one_complete_folder_or_none(tmp_path):
     made = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model")], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     values = [int(value) for value in made.stdout.split()]

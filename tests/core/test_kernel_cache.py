@@ -65,7 +65,7 @@ def edit(folder, name, old, new):
     os.utime(file, (time + 5, time + 5))  # bytecode of the same second and size would count as that of the new text
 
 
-def test_an_edited_kernel_runs_in_its_new_form_however_it_is_called(project):
+def test_edited_kernel_runs_new_code_for_every_call_form(project):
     folder, run = project
     assert run() == (112, 1)
     for number, how in enumerate(IMPORTS, 1):
@@ -90,7 +90,7 @@ def test_comments_docstrings_domains_and_files_without_kernels_compile_nothing(p
 
 
 @pytest.mark.slow
-def test_branches_in_turns_compile_once_each_and_old_ones_go(project):
+def test_alternating_versions_compile_once_and_oldest_are_removed(project):
     folder, run = project
     assert run() == (112, 1)
     edit(folder, "xmlc/a/inner.py", "x + 1", "x + 2")
@@ -106,7 +106,7 @@ def test_branches_in_turns_compile_once_each_and_old_ones_go(project):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["given", "read-only package", "read-only"])
-def test_kernels_are_kept_where_that_is_possible(project, kind):
+def test_cache_uses_a_writable_folder(project, kind):
     folder, run = project
     user, given = folder.parent / "user's", folder.parent / "given"
     variables = {}
@@ -124,7 +124,7 @@ def test_kernels_are_kept_where_that_is_possible(project, kind):
     assert run(**variables) == (113, 1)
 
 
-def test_every_kernel_is_kept_by_this_cache_under_a_name_of_its_own():
+def test_cache_stores_every_kernel_under_unique_name():
     for file in kernel_cache.PACKAGE.rglob("*.py"):
         names = []
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -135,7 +135,7 @@ def test_every_kernel_is_kept_by_this_cache_under_a_name_of_its_own():
         assert len(names) == len(set(names)), file
 
 
-def test_users_kernels_stay_where_numba_keeps_them(tmp_path):
+def test_user_kernels_stay_in_numba_cache(tmp_path):
     (tmp_path / "theirs.py").write_text("import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
     code = "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice.stats.cache_path)"
     variables = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
@@ -202,7 +202,7 @@ NEEDED = re.findall(r'^    \(.*, "(\w+)"\),$|^from numba\.core\.\w+ import (\w+)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["".join(one) for one in NEEDED])
-def test_without_a_private_name_of_numba_kernels_give_the_same_and_are_kept(project, expected, name):
+def test_missing_private_numba_name_changes_no_result_or_cache(project, expected, name):
     folder, _ = project
     file = folder / "xmlc/core/numba_private.py"
     file.write_text(re.sub(rf"\b{name}\b", f"{name}_gone", file.read_text()))
@@ -210,7 +210,7 @@ def test_without_a_private_name_of_numba_kernels_give_the_same_and_are_kept(proj
         assert calls(folder, folder) == ["xmlc.core.kernel_cache", expected[0], compiled, expected[1]]
 
 
-def test_the_newest_numba_is_the_one_that_installs_allow():
+def test_newest_tested_numba_equals_install_limit():
     newest = ast.literal_eval(re.search(r"^NEWEST = (.*)$", PRIVATE.read_text(), re.MULTILINE)[1])
     bound = re.search(r'"numba>=[0-9.]+,<(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text())
     assert (int(bound[1]), int(bound[2]) - 1) == newest
@@ -218,7 +218,7 @@ def test_the_newest_numba_is_the_one_that_installs_allow():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
-def test_half_a_file_is_compiled_anew(project, ending):
+def test_truncated_cache_file_is_recompiled(project, ending):
     folder, run = project
     assert run() == (112, 1)
     for file in (folder / "xmlc/__pycache__").rglob(f"*{ending}"):
@@ -228,7 +228,7 @@ def test_half_a_file_is_compiled_anew(project, ending):
 
 
 @pytest.mark.slow
-def test_where_the_file_system_has_no_locks_nothing_is_kept(project):
+def test_cache_is_off_without_file_locks(project):
     folder, run = project
     edit(folder, "xmlc/core/files.py", "fcntl.flock(handle", "raise OSError(95, 'no locks', handle")
     assert run() == run() == (112, 1)
@@ -236,7 +236,7 @@ def test_where_the_file_system_has_no_locks_nothing_is_kept(project):
 
 
 @pytest.mark.slow
-def test_starts_at_once_share_a_folder_and_compile_each_kernel_once(tmp_path):
+def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
     (tmp_path / "kernels_of_a_test.py").write_text(shared_kernels.SOURCE)
     variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "shared"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(ROOT / "tests/support/shared_kernels.py"), str(tmp_path)]
@@ -247,14 +247,14 @@ def test_starts_at_once_share_a_folder_and_compile_each_kernel_once(tmp_path):
     assert len(list((tmp_path / "shared").rglob("*.nbc"))) == 8
 
 
-def test_kernels_stand_in_rooms_of_algorithms_and_data_alone():
+def test_only_algorithm_and_data_packages_contain_kernels():
     """Else an edit of a record, say, compiles all kernels again."""
     files = (file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text("utf-8")))
     rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
     assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
 
 
-def test_that_kernels_cannot_be_kept_is_a_warning_that_no_variable_hides(tmp_path):
+def test_warning_about_unwritable_cache_cannot_be_disabled(tmp_path):
     (tmp_path / "file").touch()
     variables = os.environ | {"XMLC_PROGRESS": "0", "NUMBA_CACHE_DIR": str(tmp_path / "file"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", "import xmlc.kernels.csr, xmlc.kernels.top_k"]

@@ -13,7 +13,7 @@ from xmlc.core.memory import machine_memory
         ("0::/of/the/host", "memory.max"),  # in a container
     ],
 )
-def test_memory_is_that_of_the_control_groups_above_the_process(tmp_path, own, file):
+def test_memory_limit_comes_from_control_groups_of_process(tmp_path, own, file):
     (tmp_path / "cgroup").write_text(own + "\n")
     assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == machine_memory(tmp_path / "none")
     group = tmp_path / "groups" / file

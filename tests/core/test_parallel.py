@@ -55,7 +55,7 @@ def wait_for(condition):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
-def test_results_come_in_the_order_of_the_pieces(n_jobs):
+def test_results_keep_order_of_tasks(n_jobs):
     ended = Events()
 
     def work(i):
@@ -68,7 +68,7 @@ def test_results_come_in_the_order_of_the_pieces(n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
-def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_threads(n_jobs):
+def test_results_are_passed_on_in_order_and_wait_in_threads(n_jobs):
     taken, begun, ahead, ended = [], [], [], Events()
 
     def work(i):
@@ -86,7 +86,7 @@ def test_results_may_be_handed_on_in_the_order_of_the_pieces_and_wait_in_their_t
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("then", [None, lambda result: None])
-def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
+def test_task_error_reaches_caller(n_jobs, then):
     begun = Events()
 
     def work(i):
@@ -101,7 +101,7 @@ def test_an_error_in_a_piece_reaches_the_caller(n_jobs, then):
         run_tasks(work, [(i,) for i in range(50)], n_jobs, then=then)
 
 
-def test_after_an_error_no_piece_is_begun(failed):
+def test_no_task_starts_after_error(failed):
     begun = []
 
     def work(i):
@@ -127,7 +127,7 @@ def test_thread_counts_follow_scikit_learn():
         resolve_threads(0)
 
 
-def test_a_job_uses_the_threads_it_was_given():
+def test_job_uses_requested_threads():
     """Snakemake does not tell numba; the command line does, even beyond or below the number of cores."""
     code = (
         "from xmlc.core.threads import set_process_threads, resolve_threads; set_process_threads(3);"
@@ -148,7 +148,7 @@ def interruptible():
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs, failed):
+def test_interruption_stops_between_tasks_and_never_inside_one(n_jobs, failed):
     """Within a kernel's conversions it would crash the process (numba 0.68)."""
     ended = []
 
@@ -165,7 +165,7 @@ def test_an_interruption_ends_the_work_between_pieces_and_not_within_one(n_jobs,
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_handlers_of_others_stay():
+def test_existing_signal_handlers_are_kept():
     seen = []
     before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:

@@ -16,7 +16,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_a_log_tells_share_time_rate_and_what_is_left(clock, capsys):
+def test_log_shows_share_time_rate_and_remaining_time(clock, capsys):
     with Progress(4e6, "training", "nnz") as shown:
         clock[0] += 5
         shown.update(0.5e6)  # too soon for a line
@@ -32,7 +32,7 @@ def test_a_log_tells_share_time_rate_and_what_is_left(clock, capsys):
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_a_call_switches_progress(capsys, monkeypatch, shown):
+def test_set_progress_overrides_variable(capsys, monkeypatch, shown):
     monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # put back after the test
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     xmlc.set_progress(shown)
@@ -42,7 +42,7 @@ def test_a_call_switches_progress(capsys, monkeypatch, shown):
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, monkeypatch, told):
+def test_compilation_is_logged_and_variable_disables_progress(capsys, monkeypatch, told):
     monkeypatch.setattr(progress, "_reported", set())
     monkeypatch.setenv("XMLC_PROGRESS", str(int(told)))
     with Progress(2, "adding", shown=False):
@@ -56,7 +56,7 @@ def test_numba_says_when_it_compiles_and_a_variable_switches_all_off(capsys, mon
 @pytest.mark.parametrize(
     ("folder", "said"), [("here", "compiling kernels (cached"), ("nowhere", "compiling kernels\n")]
 )
-def test_a_log_says_whether_kernels_can_be_kept(capsys, monkeypatch, tmp_path, folder, said):
+def test_log_reports_whether_kernels_can_be_cached(capsys, monkeypatch, tmp_path, folder, said):
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(progress, "_reported", set())
     monkeypatch.setenv("XMLC_PROGRESS", "1")

@@ -21,7 +21,7 @@ def imported_at_run_time(module):
 
 
 @pytest.mark.parametrize("module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"])
-def test_closure_covers_what_is_imported(module, monkeypatch, tmp_path):
+def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
     assert imported_at_run_time(module) <= {*source_files(module), *map(str, sources.WITHOUT_RESULT)}
 
@@ -57,7 +57,7 @@ def digest():
     return of
 
 
-def test_the_digest_is_of_names_and_contents_and_of_no_times_or_order(digest, tmp_path):
+def test_digest_depends_on_names_and_contents_only(digest, tmp_path):
     one, two = tmp_path / "one.csv", tmp_path / "two.py"
     one.write_text("1 # of data every byte counts")
     two.write_text("a = 2")
@@ -104,7 +104,7 @@ EDITS = [
 ]  # fmt: skip
 
 
-def test_of_python_the_code_counts_without_comments_docstrings_and_layout(digest, tmp_path):
+def test_digest_ignores_comments_docstrings_and_layout(digest, tmp_path):
     file = tmp_path / "mine.py"
     found = []
     for text in (*(CODE.replace(old, new, 1) for old, new in EDITS), ALIKE, CODE):
@@ -115,7 +115,7 @@ def test_of_python_the_code_counts_without_comments_docstrings_and_layout(digest
     assert sources._parsed(file)[1].startswith("393fa76ad69fe882"), "in every version of Python"
 
 
-def test_the_digest_is_the_same_wherever_the_package_lies(digest, tmp_path, monkeypatch):
+def test_digest_is_independent_of_package_location(digest, tmp_path, monkeypatch):
     found = []
     for place in ("here", "there"):
         file = tmp_path / place / "xmlc/step.py"

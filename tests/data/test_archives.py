@@ -40,32 +40,32 @@ def run(tmp_path):
 
 
 @every_archive
-def test_wanted_members_are_flattened_and_others_left(run, content):
+def test_wanted_members_are_flattened_and_others_skipped(run, content):
     assert run(content) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 @pytest.mark.parametrize("inner", [zip_of, tar_of])
-def test_an_archive_in_an_archive_is_a_file(run, pack, inner):
+def test_nested_archive_is_treated_as_file(run, pack, inner):
     packed = FILES | {"z.bin": inner({"d/train.txt": b"old", "d/test.txt": b"old"})}
     assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
 
 
 @every_compression
-def test_one_compressed_file_is_the_one_wanted(run, compress):
+def test_single_compressed_file_gets_wanted_name(run, compress):
     assert run(compress(b"1 1 1\n0 0:1\n"), ["data.txt"]) == {"data.txt": b"1 1 1\n0 0:1\n"}
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 @pytest.mark.parametrize("folder", ["..", "d/../..", "/etc"])
-def test_nothing_is_written_outside_the_folder(run, tmp_path, pack, folder):
+def test_no_file_is_written_outside_folder(run, tmp_path, pack, folder):
     before = sorted(tmp_path.parent.iterdir())
     assert run(pack(FILES | {f"{folder}/x.csv": b"!"}), ["x.csv"]) == {"x.csv": b"!"}
     assert sorted(tmp_path.parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
-def test_a_link_or_device_is_no_file(run, kind):
+def test_links_and_devices_are_refused(run, kind):
     with raises_with(XmlcError, "evil"):
         run(tar_of(FILES, extra=[tar_member(kind, "evil")]), ["evil", "test.txt"])
 
@@ -77,7 +77,7 @@ def test_an_archive_that_ends_early_is_an_error(run, content, share):
         run(content[: int(len(content) * share)])
 
 
-def test_a_flipped_byte_is_found(run):
+def test_flipped_byte_is_detected(run):
     content = bytearray(zip_of({"train.txt": bytes(range(256)) * 8, "test.txt": b"x"}))
     content[len("PK") + 60] ^= 0xFF
     with pytest.raises(XmlcError):
@@ -89,14 +89,14 @@ def test_a_missing_member_lists_what_is_there(run):
         run(zip_of({"a/train.txt": b"1", "a/readme": b""}))
 
 
-def test_two_members_of_one_name_are_not_chosen_between(run):
+def test_two_members_with_same_name_are_refused(run):
     with raises_with(XmlcError, "train.txt"):
         run(zip_of({"a/train.txt": b"1", "b/train.txt": b"2", "test.txt": b""}))
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 @every_compression
-def test_a_file_that_is_compressed_in_an_archive_is_decompressed(run, pack, compress):
+def test_compressed_member_is_decompressed(run, pack, compress):
     suffix = SUFFIX_OF[compress]
     packed = {f"{name}{suffix}" if "train" in name else name: content for name, content in FILES.items()}
     packed[f"d/train.txt{suffix}"] = compress(FILES["d/train.txt"][:60]) + compress(FILES["d/train.txt"][60:])
@@ -108,7 +108,7 @@ def test_a_file_that_is_compressed_in_an_archive_is_decompressed(run, pack, comp
 
 
 @pytest.mark.parametrize("other", [f"{folder}train.txt{suffix}" for folder in ("d/", "e/") for suffix in SUFFIXES[1:]])
-def test_a_file_that_is_there_plain_and_compressed_is_not_chosen(run, other):
+def test_member_in_plain_and_compressed_form_is_refused(run, other):
     with raises_with(XmlcError, "train.txt"):
         run(zip_of(FILES | {other: b""}))
 
@@ -152,7 +152,7 @@ READERS = {
 
 @every_compression
 @pytest.mark.parametrize(("content", "read", "name"), READERS.values(), ids=READERS)
-def test_a_byte_that_is_another_in_any_stream_is_an_error_or_changes_nothing(tmp_path, compress, content, read, name):
+def test_changed_byte_in_any_stream_fails_or_has_no_effect(tmp_path, compress, content, read, name):
     path, half = tmp_path / (name + SUFFIX_OF[compress]), len(content) // 2
     streams = compress(content[:half]) + compress(content[half:])
     path.write_bytes(streams)
@@ -169,7 +169,7 @@ def test_a_byte_that_is_another_in_any_stream_is_an_error_or_changes_nothing(tmp
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ARCHIVES if kind != "tar"])  # which has no checksums of contents
-def test_of_an_archive_with_another_byte_comes_what_went_in_or_nothing(run, tmp_path, kind):
+def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path, kind):
     files = {name: content[:40] for name, content in FILES.items()}
     expected = {name: files[f"d/{name}"] for name in WANTED}
     for copy in damaged(zip_of(files) if kind == "zip" else tar_of(files, f"w{kind.removeprefix('tar')}")):
@@ -180,7 +180,7 @@ def test_of_an_archive_with_another_byte_comes_what_went_in_or_nothing(run, tmp_
 
 
 @every_compression
-def test_all_streams_of_a_file_are_read_and_the_last_is_whole(tmp_path, compress):
+def test_all_streams_are_read_and_last_must_be_complete(tmp_path, compress):
     first, second = b"3 2 2\n0 0:1\n" * 9, b"1 1:0.5\n1 0:2\n" * 9
     streams, path = [compress(first), compress(second)], tmp_path / f"a{SUFFIX_OF[compress]}"
     content = b"".join(streams)
@@ -201,7 +201,7 @@ def test_all_streams_of_a_file_are_read_and_the_last_is_whole(tmp_path, compress
 @pytest.mark.parametrize(
     "behind", [b"x", b"\n", b"foreign bytes", b"\0\0x", b"\0" * 4 + b"\xfd7zXZ\0", b"\0", b"\0" * 8]
 )
-def test_behind_the_last_stream_there_is_padding_and_nothing_else(tmp_path, compress, behind):
+def test_only_padding_may_follow_last_stream(tmp_path, compress, behind):
     path = tmp_path / "a"
     content = b"0 0:1\n" * 9
     path.write_bytes(compress(content) + behind)

@@ -23,7 +23,7 @@ ROWS = st.lists(st.tuples(PAIRS, st.sets(st.integers(0, 6), max_size=3)), max_si
 
 @settings(deadline=None, max_examples=80)
 @given(ROWS)
-def test_round_trip_and_plain_reader(tmp_path_factory, rows):
+def test_written_file_survives_round_trip_and_plain_reader(tmp_path_factory, rows):
     X, Y = np.zeros((len(rows), 10), dtype=np.float32), np.zeros((len(rows), 7), dtype=bool)
     for i, (pairs, labels) in enumerate(rows):
         X[i, list(pairs)] = np.array(list(pairs.values()), dtype=np.float32)
@@ -37,7 +37,7 @@ def test_round_trip_and_plain_reader(tmp_path_factory, rows):
         np.testing.assert_array_equal(readers[1].toarray(), Y)
 
 
-def test_values_are_written_short(tmp_path):
+def test_values_are_written_in_shortest_form(tmp_path):
     X = np.array([[0.1, 1, 0.25, 12.3456, 0.0001]], dtype=np.float32)
     save_repository(tmp_path / "a.txt", X, np.array([[True, False]]))
     assert (tmp_path / "a.txt").read_text() == "1 5 2\n0 0:0.1 1:1 2:0.25 3:12.3456 4:0.0001\n"
@@ -46,7 +46,7 @@ def test_values_are_written_short(tmp_path):
         assert file.read() == "1 2 1\n 0:-1.5 1:1e-20\n"
 
 
-def test_every_short_decimal_and_the_extremes(tmp_path):
+def test_short_decimals_and_extremes_are_exact(tmp_path):
     """All k / 10000 up to 1, the edges of the fast way, and the ends of single precision: exact, and never longer."""
     limits = np.finfo(np.float32)
     edges = [1023.9999, 1024, 1500.123, 2**24, limits.max, limits.min, limits.tiny, limits.smallest_subnormal]
@@ -70,7 +70,7 @@ def test_one_long_value_does_not_change_its_neighbours(tmp_path):
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open)])
-def test_compressed_bytes_are_the_same_every_time(tmp_path, multilabel, suffix, opener, monkeypatch):
+def test_compressed_bytes_are_reproducible(tmp_path, multilabel, suffix, opener, monkeypatch):
     X, Y = multilabel(40, 6, 5)
     save_repository(tmp_path / "plain.txt", X, Y)
     save_repository(tmp_path / f"a{suffix}", X, Y)
@@ -81,14 +81,14 @@ def test_compressed_bytes_are_the_same_every_time(tmp_path, multilabel, suffix, 
         assert file.read() == (tmp_path / "plain.txt").read_bytes()
 
 
-def test_explicit_zeros_stay_with_the_caller(tmp_path):
+def test_explicit_zeros_are_omitted_without_changing_input(tmp_path):
     X = sparse.csr_array((np.array([0, 2], dtype=np.float32), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
     save_repository(tmp_path / "a.txt", X, np.array([[True]]))
     assert (tmp_path / "a.txt").read_text() == "1 2 1\n0 1:2\n"
     assert X.nnz == 2
 
 
-def test_mismatch_leaves_nothing(tmp_path):
+def test_mismatched_rows_write_no_file(tmp_path):
     with raises_with(XmlcError, "2 instances", "3"):
         save_repository(tmp_path / "a.txt", np.zeros((2, 2)), np.zeros((3, 2)))
     assert list(tmp_path.iterdir()) == []

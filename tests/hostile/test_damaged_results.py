@@ -70,7 +70,7 @@ def files_read(whole):
 
 
 @pytest.mark.slow
-def test_no_changed_byte_goes_on(whole, monkeypatch, capsys):
+def test_every_step_refuses_changed_byte(whole, monkeypatch, capsys):
     monkeypatch.chdir(whole)
     tried = 0
     for step, file in files_read(whole):

@@ -19,7 +19,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS) if "FUZZ" in os.environ else IN_CI)
-def test_a_run_killed_at_any_moment_is_finished_by_the_same_command(undisturbed, moment):
+def test_same_command_finishes_run_killed_at_any_moment(undisturbed, moment):
     run, seconds, expected = undisturbed
     run.unmake()
     share = (moment + random.Random(moment).random()) / MOMENTS

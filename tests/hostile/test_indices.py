@@ -22,7 +22,7 @@ def check_refused(call, matrix):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_an_estimator_refuses_them(name):
+def test_estimator_refuses_invalid_indices(name):
     X, Y = good_pair()
     model = small(name)
     check_refused(lambda wrong: model.unfitted().fit(wrong, Y), X)
@@ -44,7 +44,7 @@ def test_an_estimator_refuses_them(name):
         check_refused(lambda wrong: model.progressive_top_k(X, wrong), Y)
 
 
-def test_functions_refuse_them():
+def test_functions_refuse_invalid_indices():
     X, Y = good_pair()
     spe = Y.astype(np.float32) * np.float32(0.5)
     ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
@@ -77,7 +77,7 @@ def test_functions_refuse_them():
 
 
 @pytest.mark.parametrize("measure", [metrics.precision_at_k, metrics.ndcg_at_k])
-def test_measures_refuse_what_ranks_no_labels(measure):
+def test_measures_refuse_invalid_rankings(measure):
     _, Y = good_pair()
     ranking = np.tile(np.arange(5, dtype=np.int32), (Y.shape[0], 1))
     for wrong in (

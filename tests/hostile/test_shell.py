@@ -29,7 +29,7 @@ def words_of(said, command):
     return shlex.split(line)
 
 
-def test_what_the_configuration_names_is_one_word_to_the_shell(hostile):
+def test_configured_names_are_single_shell_words(hostile):
     said = hostile.run_well("--dry-run", "--printshellcmds", "demo", *hostile.words)
     assert NASTY in words_of(said, "download")
     assert f"{NASTY}.py" in words_of(said, "thresholds")

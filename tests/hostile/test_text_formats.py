@@ -55,7 +55,7 @@ def mutated(draw, files):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_mutated_files_are_refused_by_name_or_read_as_our_copy_of_them_is(name):
+def test_mutated_files_are_refused_or_survive_round_trip(name):
     read, accepted = READERS.get(name, lambda path: load(path, name)), []
     with tempfile.TemporaryDirectory() as place:
         folder, paths = Path(place), [Path(place, f"file{number}") for number in range(len(FILES[name]))]

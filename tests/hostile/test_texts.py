@@ -203,7 +203,7 @@ def read(path, columns):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_random_files_are_read_back_or_refused(name, tmp_path):
+def test_random_files_are_read_correctly_or_refused(name, tmp_path):
     counts = Counter()
     for number in range(TRIED):
         rng = random.Random(f"{name} {number}")

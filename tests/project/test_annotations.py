@@ -34,7 +34,7 @@ def without_types(tree, kernels=frozenset()):
         yield from without_types(node, kernels)
 
 
-def test_every_function_that_is_no_kernel_says_its_types():
+def test_every_function_except_kernels_has_types():
     found = {
         str(file.relative_to(ROOT)): names
         for file in sorted(file for folder in PACKAGES for file in folder.rglob("*.py"))

@@ -29,7 +29,7 @@ def modules_of(package):
     return sorted(folder.rglob("*.py")) or [folder.with_suffix(".py")]
 
 
-def test_every_package_has_its_layer():
+def test_every_package_has_a_layer():
     packages = {file.parent.name for file in PACKAGE.glob("*/__init__.py")} - {"suite"}
     packages |= {file.stem for file in PACKAGE.glob("*.py")} - {"__init__"}
     packages |= {f"suite.{file.parent.name}" for file in PACKAGE.glob("suite/*/__init__.py")}
@@ -50,7 +50,7 @@ def test_the_library_does_not_import_the_suite():
     assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # whose names are imported when they are used
 
 
-def test_the_library_needs_only_its_dependencies():
+def test_library_imports_only_its_dependencies():
     """Each module of the library is imported while every package outside `dependencies` is missing."""
     allowed = {"numba", "numpy", "scipy", "tqdm", "xxhash", "llvmlite", "xmlc"}
     library = [
@@ -74,7 +74,7 @@ for name in {names!r}:
     assert done.returncode == 0, done.stderr
 
 
-def test_what_all_papers_share_imports_no_paper():
+def test_shared_paper_code_imports_no_paper():
     shared = [*(PACKAGE / "suite/papers").glob("*.py"), *(PACKAGE / "suite/papers/common").glob("*.py")]
     papers = re.compile(r"xmlc\.suite\.papers\.[a-z]+\d{4}\b")
     assert {file: name for file in shared for name in imported_modules(file) if papers.match(name)} == {}
@@ -84,7 +84,7 @@ def test_the_package_imports_no_benchmark():
     assert [file for file in MODULES if re.search(r"^\s*(from|import) benchmarks\b", file.read_text(), re.M)] == []
 
 
-def test_modules_are_read_in_one_sitting():
+def test_modules_are_short():
     lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
     assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
 
@@ -96,7 +96,7 @@ def test_rules_are_short_and_name_no_paper():
     assert [file for file, text in texts.items() if re.search(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", text)] == []
 
 
-def test_the_walk_names_files_and_functions_that_exist():
+def test_files_and_functions_in_walkthrough_exist():
     steps = re.findall(r"`([\w./-]+\.(?:py|smk|yaml)|Snakefile)(?::([\w.]+))?`", WALK)
     assert len(steps) > 10
     for file, function in steps:
@@ -105,7 +105,7 @@ def test_the_walk_names_files_and_functions_that_exist():
         assert re.search(rf"^\s*(def|class|rule|use rule) {name}\b|^{name} = ", text, re.M) or not name, (file, name)
 
 
-def test_kernels_raise_and_print_nothing():
+def test_kernels_neither_raise_nor_print():
     """A kernel that kernels call has no place for the values of a message (see `xmlc.core.numba_private.Library`)."""
     found, wrong = 0, []
     for file in MODULES:

@@ -52,7 +52,7 @@ def words_of(line):
     return shlex.split(re.sub(r"<[^>]*>|/data/xmlc", "mirror", line))[1:]
 
 
-def test_make_knows_what_it_is_asked_for():
+def test_documented_make_commands_are_valid():
     environment = {"PATH": os.environ["PATH"]}  # without the variables of a make that runs the tests
     assert min(len(MAKE), len(SNAKEMAKE), len(XMLC)) > 15
     for line in MAKE:
@@ -62,7 +62,7 @@ def test_make_knows_what_it_is_asked_for():
 
 
 @pytest.mark.parametrize("line", XMLC + BENCHMARKS)
-def test_xmlc_and_its_benchmarks_know_what_they_are_asked_for(line):
+def test_documented_xmlc_and_benchmark_commands_are_valid(line):
     program, words = (group, words_of(line)) if line in XMLC else (benchmarks, words_of(line)[2:])
     command, context = program, click.Context(program)
     while isinstance(command, click.Group) and words:
@@ -72,7 +72,7 @@ def test_xmlc_and_its_benchmarks_know_what_they_are_asked_for(line):
     command.make_parser(context).parse_args(words)
 
 
-def test_snakemake_knows_what_it_is_asked_for():
+def test_documented_snakemake_commands_are_valid():
     made = targets(Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config"))
     known = {*made, "scale", "demo", *yaml.safe_load((ROOT / "config/datasets.yaml").read_text())}
     keys = {field.name for field in fields(Settings)}
@@ -103,7 +103,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("line", [line for line in XMLC if LOOK.match(line)])
-def test_xmlc_runs(line, folder, monkeypatch):
+def test_documented_xmlc_commands_run(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(group, words_of(line), catch_exceptions=False)
     assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: much is missing

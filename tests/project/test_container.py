@@ -21,7 +21,7 @@ def sections():
 APPTAINER = sections()
 
 
-def test_the_first_start_of_a_read_only_image_copies_the_kernels_to_the_user(tmp_path):
+def test_first_start_of_read_only_image_copies_kernels_to_user(tmp_path):
     """To where `use_kernel_cache` looks if the package cannot be written to."""
     compiled = tmp_path / "opt/venv/lib/python3.13/site-packages/xmlc/__pycache__/kernels-0123"
     compiled.mkdir(parents=True)

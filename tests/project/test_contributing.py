@@ -126,7 +126,7 @@ def prepared(name, mirror, catalogue, folder):
     return json.loads(Path(statistics).read_text())
 
 
-def test_a_dataset_of_ones_own_is_planned_and_read(house, datasets):
+def test_custom_dataset_is_planned_and_read(house, datasets):
     assert "my-set" not in (house.folder / "config/datasets.yaml").read_text()
     settings = ("--config", "datasets=[my-set, my-svm]", "mirror=http://localhost/none")
     planned = house.planned("results/tables/swnn2018/table1.csv", *settings)
@@ -157,29 +157,29 @@ def demo(house):
     return {name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv") for name in few["tables"]}
 
 
-def test_a_model_of_ones_own_is_in_the_tables(demo):
+def test_custom_model_is_in_tables(demo):
     assert demo["table1"]["model"].tolist() == ["centroids"]
     assert demo["table1"]["p@1"].between(20, 100).all()
 
 
-def test_a_threshold_method_is_in_the_tables(house, demo):
+def test_custom_threshold_method_is_in_tables(house, demo):
     assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"], ["centroids", "by-prior"]]
     assert demo["table2"]["macro_f"].notna().all()
     assert "multiple of the prior" in (house.folder / "results/tables/demo/table2.md").read_text()
 
 
-def test_an_inference_method_of_ones_own_is_in_the_tables(demo):
+def test_custom_inference_method_is_in_tables(demo):
     table = demo["instance-f"].set_index("method")
     assert table.index.tolist() == ["for-instance-f", "top-label"]
     assert table.loc["top-label", "predicted_per_instance"] == 1
     assert 0 < table.loc["top-label", "instance_f"] < 100
 
 
-def test_a_measure_is_in_the_tables(demo):
+def test_custom_measure_is_in_tables(demo):
     assert demo["table1"]["mrr@5"].between(20, 100).all()
 
 
-def test_the_tests_of_all_estimators_methods_and_measures_pass_with_those_of_the_recipes(house):
+def test_general_tests_pass_for_recipes(house):
     for name in ("tests", "benchmarks", "docs"):
         shutil.copytree(ROOT / name, house.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", house.folder)
@@ -197,14 +197,14 @@ def test_the_tests_of_all_estimators_methods_and_measures_pass_with_those_of_the
     assert done.returncode == 0, done.stdout
 
 
-def test_an_estimator_is_trained_by_its_name_and_predicts(house):
+def test_custom_estimator_is_trained_by_name_and_predicts(house):
     (house.folder / "texts.csv").write_text("text,labels\nred apple,fruit\nblue sky,air\n")
     house.xmlc_well("fit", "texts.csv", "--estimator", "centroids", "--out", "texts-model")
     assert '"set": ["fruit"]' in house.xmlc_well("predict", "texts.csv", "--model", "texts-model", "--threshold", "0.9")
     assert "centroids" in house.xmlc_well("fit", "--help")
 
 
-def test_accepting_takes_the_tables_that_were_made(house, demo):
+def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
     reference = house.folder / "results/reference/demo"
     reference.mkdir(parents=True)
     (reference / "table4.csv").write_text("model,dataset,a\n")
@@ -232,7 +232,7 @@ def test_a_sixth_paper_is_planned(house, brier):
     assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps | {"mine2026": 1}
 
 
-def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(house):
+def test_numbers_of_sixth_paper_are_compared_with_published(house):
     errors = {"p@1": 0.0096, "p@3": 0.0061}
     records = [ranking("bibtex", p1=p1, seed=seed, standard_errors=errors) for seed, p1 in ((0, 0.6241), (1, 0.6261))]
     records = write(house.folder / "of-mine", records)
@@ -248,7 +248,7 @@ def test_a_sixth_papers_numbers_stand_beside_the_printed_ones_and_are_judged(hou
     assert re.search(r"bibtex / plt +p@3 +38\.9 +20\.8367 +-18\.1 +± \d", judged.stdout)
 
 
-def test_a_table_of_a_new_kind_of_record_is_made_of_those_and_no_others(house, brier):
+def test_table_of_new_record_kind_uses_only_those_records(house, brier):
     house.run_well("results/tables/mine2026/brier.md")
     assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
     wrong = house.folder / "made-up/wrong.json"

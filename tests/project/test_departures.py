@@ -164,7 +164,7 @@ def lines(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_what_departs_has_a_line_and_what_follows_has_none(paper):
+def test_page_lists_exactly_the_departures(paper):
     listed = [(key, dataset) for key, datasets, _ in lines(paper) for dataset in datasets]
     assert len(listed) == len(set(listed)), "two lines about one thing"
     unsaid, over = departures(paper) - set(listed), set(listed) - departures(paper)
@@ -173,7 +173,7 @@ def test_what_departs_has_a_line_and_what_follows_has_none(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_choice_that_no_setting_has_is_shown_by_a_test(paper):
+def test_choice_without_setting_names_existing_test(paper):
     for key, choice in choices(paper).items():
         if "shown_by" in choice:
             file, function = choice["shown_by"].split("::")
@@ -181,7 +181,7 @@ def test_a_choice_that_no_setting_has_is_shown_by_a_test(paper):
     assert "choices.yaml" in (PUBLISHED / paper / "README.md").read_text()
 
 
-def test_every_setting_is_one_of_the_project():
+def test_every_setting_exists_in_project():
     """A misspelt setting would be a departure for ever."""
     for paper in PAPERS:
         suite = project().suites[paper]

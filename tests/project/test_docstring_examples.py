@@ -20,7 +20,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_an_example_runs(name):
+def test_docstring_example_runs(name):
     text = inspect.cleandoc(PUBLIC[name].__doc__)
     example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
     assert example.examples

@@ -24,7 +24,7 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_an_example_prints_what_the_site_shows(script, tmp_path):
+def test_example_prints_output_shown_on_site(script, tmp_path):
     if script.stem in BEYOND:
         require(BEYOND[script.stem])
     output = ROOT / f"examples/output/{script.stem}.txt"
@@ -39,5 +39,5 @@ def test_an_example_prints_what_the_site_shows(script, tmp_path):
     )
 
 
-def test_every_output_has_its_script():
+def test_every_output_has_a_script():
     assert sorted(file.stem for file in (ROOT / "examples/output").iterdir()) == [script.stem for script in SCRIPTS]

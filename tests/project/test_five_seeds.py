@@ -61,7 +61,7 @@ def of_quick_run(made, datasets):
 
 
 @pytest.mark.slow
-def test_the_accepted_tables_are_those_of_the_archived_records(finished):
+def test_archived_records_give_reference_tables(finished):
     for made in finished:
         assert compared(made, FIVE / made.paper / f"{made.table}.csv").same, (made.paper, made.table)
     assert {(made.paper, made.table) for made in finished} == {
@@ -70,7 +70,7 @@ def test_the_accepted_tables_are_those_of_the_archived_records(finished):
 
 
 @pytest.mark.slow
-def test_the_archived_runs_are_those_that_ci_repeats(finished):
+def test_archived_runs_equal_runs_of_ci(finished):
     """Whatever changes the numbers that CI makes again changes those of the five seeds, which are then out of date."""
     looked_at = 0
     for made in finished:
@@ -87,7 +87,7 @@ def test_the_archived_runs_are_those_that_ci_repeats(finished):
     assert looked_at > 1500
 
 
-def test_the_page_of_results_counts_the_claims(finished):
+def test_results_page_counts_claims(finished):
     words = get_args(Word)
     total = Counter()
     lines = [f"| claims of | stated | {' | '.join(HEADINGS)} |", f"| --- | ---: |{' ---: |' * len(words)}"]
@@ -109,7 +109,7 @@ def test_the_page_of_results_counts_the_claims(finished):
     assert short in " ".join(README.split()), f"put into the README: {short}"
 
 
-def test_the_page_of_results_says_what_became_of_the_printed_numbers():
+def test_results_page_reports_outcome_of_published_numbers():
     judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
     lines, total = [], Counter()
     for paper in SETTINGS["papers"]:

@@ -29,7 +29,7 @@ def test_steps_do_not_depend_on_one_another():
         ("vw-cmt", set(), set()),
     ],
 )
-def test_an_estimator_depends_on_no_other_but_what_it_is_built_on(estimator, rooms, domains):
+def test_estimator_depends_only_on_its_building_blocks(estimator, rooms, domains):
     parts = [Path(file).parts for file in source_files(*estimator_files(estimator))]
     below = [part[part.index("models") + 1 :] for part in parts if "models" in part]
     assert {names[0] for names in below if len(names) > 1} - {"trees", "domains"} == rooms

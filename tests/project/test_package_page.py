@@ -20,12 +20,12 @@ ESTIMATES = (ROOT / "docs/estimates.md").read_text()
 
 
 @pytest.mark.slow
-def test_the_examples_run(tmp_path, monkeypatch):
+def test_page_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(page_in(tmp_path), {})
 
 
-def test_label_sets_are_taken_and_estimates_are_calibrated(capsys):
+def test_examples_select_label_sets_and_calibrate_estimates(capsys):
     (X, Y), (X_new, Y_val) = random_multilabel(300, 30, 8), random_multilabel(100, 30, 8, seed=1)
     choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
     page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
@@ -57,7 +57,7 @@ def network_of(folder):
     return train
 
 
-def test_scores_of_a_network_are_written_as_the_estimates_of_both_parts(tmp_path, monkeypatch):
+def test_network_scores_become_estimates_of_both_parts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores/my-set").mkdir(parents=True)
     (tmp_path / "results").mkdir()
@@ -76,7 +76,7 @@ def test_scores_of_a_network_are_written_as_the_estimates_of_both_parts(tmp_path
 @pytest.mark.slow
 @pytest.mark.needs("mirror", "baselines")
 @pytest.mark.filterwarnings("ignore:Label")  # scikit-learn's, of a label that few instances have
-def test_estimates_of_other_models_have_the_scores_that_stand_on_the_page(tmp_path, monkeypatch, mirror):
+def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mirror):
     monkeypatch.chdir(tmp_path)
     for name in ("attentionxml-eurlex", "bibtex"):
         (tmp_path / name).symlink_to(mirror / name)

@@ -15,7 +15,7 @@ GIVEN = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE", "SLU
         ({"SLURM_CPUS_ON_NODE": "4"}, "4", None),  # a cluster that does not allocate memory
     ],
 )
-def test_an_allocation_has_the_cores_and_the_memory_that_it_was_given(monkeypatch, given, cores, memory):
+def test_profile_uses_cores_and_memory_of_allocation(monkeypatch, given, cores, memory):
     for name in GIVEN:
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():

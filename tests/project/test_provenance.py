@@ -17,7 +17,7 @@ FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found 
 
 
 @pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
-def test_every_hyperparameter_says_where_it_is_from(suite, name, model):
+def test_every_hyperparameter_has_provenance(suite, name, model):
     said = model.provenance
     assert "all" in said or set(model.hyperparameters) <= set(said), "a common hyperparameter without provenance"
     own = {dataset for dataset, values in model.datasets.items() if values != model.hyperparameters}
@@ -28,7 +28,7 @@ def test_every_hyperparameter_says_where_it_is_from(suite, name, model):
 
 
 @pytest.mark.parametrize(("name", "dataset", "found"), FOUND, ids=[f"{name}-{dataset}" for name, dataset, _ in FOUND])
-def test_a_search_is_kept_or_can_be_made_again(name, dataset, found):
+def test_every_search_is_stored_or_can_be_repeated(name, dataset, found):
     if found.source != "search":
         assert found.trials is found.command is None
         return
@@ -47,7 +47,7 @@ def test_a_search_is_kept_or_can_be_made_again(name, dataset, found):
         assert json.loads(given.get(option, "1"))
 
 
-def test_what_was_calibrated_says_so():
+def test_fitted_settings_are_declared():
     gfm, plt = SUITES["gfm2011"], SUITES["plt2016"]
     assert {name for name, model in gfm.models.items() if model.fitted_settings} == {"br", "pcc"}
     assert absent(gfm.models["br"].fitted_settings, "C_grid", "Table 1", "scene") == []

@@ -39,18 +39,18 @@ def keys_of(kind):
 
 
 @pytest.mark.parametrize("kind", [Settings, Experiments, Dataset])
-def test_every_key_of_a_configuration_is_explained(kind):
+def test_every_configuration_key_is_explained(kind):
     code = " ".join(re.findall(r"`([^`\n]+)`", CONFIG_README))
     assert keys_of(kind) <= set(re.split(r"[^\w@]+", code))
 
 
-def test_files_that_are_named_exist():
+def test_named_files_exist():
     for file, text in (PAGES | {ROOT / "config/README.md": CONFIG_README}).items():
         for link in re.findall(r"\]\(([^)#]+)\)", text):
             assert link.startswith("http") or (file.parent / link).exists(), f"{file}: {link}"
 
 
-def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
+def test_demo_output_in_readme_matches_reference_results():
     accepted = ROOT / "results/reference/demo"
     table2 = table_of("table2", "demo")
     rows = read_numbers(accepted / "table2.csv", table2.keys)
@@ -64,7 +64,7 @@ def test_the_demo_is_shown_as_the_screen_shows_it_with_the_accepted_numbers():
     assert f"(P@1 {fastxml:.1f}, PLT {plt:.1f}, oracle {oracle:.1f})" in README
 
 
-def test_the_example_from_texts_to_label_names_runs(capsys, tmp_path, monkeypatch):
+def test_example_from_texts_to_label_names_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (example,) = (block for block in blocks("python") if not block.startswith("# my_"))
     texts = ["a new dog", "an old dog", "a new cat", "an old cat", "a new text", "an old text"]
@@ -74,7 +74,7 @@ def test_the_example_from_texts_to_label_names_runs(capsys, tmp_path, monkeypatc
     assert TextClassifier.load("model").predict(["a new text"], 5) == [pairs]
 
 
-def test_the_example_of_a_search_is_one(tmp_path):
+def test_search_example_is_valid(tmp_path):
     *_, example = map(yaml.safe_load, blocks("yaml", EXTENDING))
     model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]
     assert sum(map(len, model.search.stages)) == 3

@@ -17,7 +17,7 @@ FILES = sorted(REFERENCE.glob("*/*.csv"))
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_every_model_of_a_suite_has_accepted_numbers(suite):
+def test_every_model_of_suite_has_reference_results(suite):
     """But for those of datasets with one label each, and programs of others."""
     models = SUITES[suite]["models"]
     own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
@@ -25,12 +25,12 @@ def test_every_model_of_a_suite_has_accepted_numbers(suite):
     assert own <= {name for frame in frames if "model" in frame for name in frame["model"]}
 
 
-def test_make_reference_makes_every_suite_and_no_other():
+def test_make_reference_builds_exactly_all_suites():
     made = re.findall(r"papers='\[(.*?)\]'", (ROOT / "Makefile").read_text())
     assert sorted(name for names in made for name in names.split(", ") if name != "neural") == sorted(SUITES)
     assert sorted(path.name for path in REFERENCE.iterdir() if path.is_dir()) == sorted([*SUITES, "five-seeds"])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_accepted_numbers_are_no_costs(file):
+def test_reference_results_contain_no_costs(file):
     assert not [name for name in pd.read_csv(file, nrows=0) if column(name).cost]

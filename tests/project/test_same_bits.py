@@ -185,14 +185,14 @@ def trees():
     }
 
 
-def test_no_number_comes_from_what_the_processor_chooses(trees):
+def test_no_number_depends_on_processor(trees):
     found = [(name, line, what) for name, tree in trees.items() for line, what in found_in(tree)]
     wrong = [f"xmlc/{name}, line {line}: {what}" for name, line, what in found if (name, what) not in ALLOWED]
     assert not wrong, "\n".join(["other bits on other processors; see xmlc.kernels.elementwise:", *wrong])
     assert set(ALLOWED) <= {(name, what) for name, _, what in found}
 
 
-def test_the_order_of_each_sum_was_looked_at(trees):
+def test_every_sum_is_reviewed_for_order(trees):
     found = {name: there for name, tree in trees.items() if (there := sums_in(tree))}
     wrong = {name: there for name, there in found.items() if len(there) != LOOKED_AT.get(name)}
     assert wrong == {}, "a sum of floats has an order that stands in the source (xmlc.kernels.sums); count others here"
@@ -202,5 +202,5 @@ def test_the_order_of_each_sum_was_looked_at(trees):
 @pytest.mark.parametrize(
     "source", ["np.sum(x)", "x.mean()", "x.sum(axis=1)", "frame.std()", "sum(x)", "np.add.reduceat(x, i)"]
 )
-def test_a_sum_in_an_order_of_its_own_is_found(source):
+def test_sum_with_unspecified_order_is_detected(source):
     assert sums_in(ast.parse(source)) == [source]

@@ -87,7 +87,7 @@ def install(python, *what):
     run(*pip, "--constraint", ROOT / "constraints.txt", *what, folder=python.parent)
 
 
-def test_the_wheel_has_the_package_and_the_archive_all_files(built):
+def test_wheel_contains_package_and_archive_contains_all_files(built):
     (wheel,), (archive,) = built.glob("dist/*.whl"), built.glob("dist/*.tar.gz")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == {name for name in released() if name.startswith("xmlc/")}
@@ -97,20 +97,20 @@ def test_the_wheel_has_the_package_and_the_archive_all_files(built):
     assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == released()
 
 
-def test_the_base_is_small(python):
+def test_base_install_is_small(python):
     sizes = json.loads(run(python, "-I", "-c", SIZES, folder=python.parent))
     assert len(sizes) <= MOST_PACKAGES, sizes
     assert sum(sizes.values()) / 1e6 <= MOST_MEGABYTES, sizes
 
 
-def test_the_command_says_which_extra_it_needs(python):
+def test_command_names_missing_extra(python):
     done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert absent(done.stderr, "xmlc: error", "`text`") == []
     assert done.stderr.endswith(": pip install '.[workflow]'\n")
 
 
-def test_type_checkers_know_the_public_names(python, tmp_path):
+def test_type_checkers_resolve_public_names(python, tmp_path):
     rooms = (data, inference, metrics, models, thresholds)
     imports = [f"from {room.__name__} import {', '.join(room.__all__)}\n" for room in rooms]
     (tmp_path / "mine.py").write_text("".join(imports) + PROGRAM)
@@ -118,7 +118,7 @@ def test_type_checkers_know_the_public_names(python, tmp_path):
     assert "Success" in run(*mypy, "mine.py", folder=tmp_path)
 
 
-def test_a_study_runs_with_it_as_its_readme_says_and_writes_nothing_elsewhere(built, tmp_path):
+def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
     """With this Python and its packages, but the package of the wheel alone."""
     (wheel,) = built.glob("dist/*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
@@ -140,7 +140,7 @@ def test_a_study_runs_with_it_as_its_readme_says_and_writes_nothing_elsewhere(bu
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "site"]
 
 
-def test_the_pages_examples_run_in_it(python, tmp_path, monkeypatch):
+def test_page_examples_run_with_wheel(python, tmp_path, monkeypatch):
     install(python, "scikit-learn")
     monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the same kernels, by their digest
     run(python, "-I", "-c", page_in(tmp_path) + "\nassert complete  # all kernels compiled ahead", folder=tmp_path)

@@ -46,7 +46,7 @@ def models(project):
     return sorted(str(path.relative_to(project.folder)) for path in found)
 
 
-def test_a_killed_run_goes_on_and_leaves_equal_tables_and_no_model(projects):
+def test_resumed_run_gives_equal_tables_and_keeps_no_model(projects):
     kept, dropped = projects
     assert dropped.left
     assert len(models(kept)) == 6
@@ -60,13 +60,13 @@ def test_a_killed_run_goes_on_and_leaves_equal_tables_and_no_model(projects):
         assert read_json(record)
 
 
-def test_a_second_run_has_nothing_to_do_whatever_is_kept(projects):
+def test_second_run_is_empty_after_models_are_dropped(projects):
     _, dropped = projects
     dropped.run_well("demo", *DROP, "--touch")
     assert dropped.planned("demo", *DROP) == {}
 
 
-def test_what_needs_a_model_later_trains_it_again_and_nothing_else(projects):
+def test_later_step_retrains_only_the_dropped_model(projects):
     _, dropped = projects
     ranking = dropped.folder / "results/demo/plt/seed0/full/ranking.json"
     before = dropped.tables()
@@ -80,7 +80,7 @@ def test_what_needs_a_model_later_trains_it_again_and_nothing_else(projects):
     assert planned["thresholds"] == planned["estimate_and_drop"] == planned["train_and_drop"] == 2
 
 
-def test_seeds_of_a_quick_model_are_jobs_of_their_own_where_models_are_dropped(projects):
+def test_batched_seeds_are_separate_jobs_if_models_are_dropped(projects):
     kept, _ = projects
     settings = (*DROP, "mirror=http://localhost/none")
     rankings = [f"results/far-set/oplt-b-1-pass/seed{seed}/full/ranking.json" for seed in (0, 4)]

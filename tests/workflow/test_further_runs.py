@@ -20,7 +20,7 @@ def finished(tmp_path_factory):
     return finished_demo(tmp_path_factory.mktemp("project"))
 
 
-def test_report_shows_what_is_finished_and_makes_no_table(finished):
+def test_report_shows_finished_results_and_builds_no_table(finished):
     for command in ("results", "report"):
         assert finished.xmlc(command).returncode == 0
     page = (finished.folder / "results/report.html").read_text()
@@ -32,7 +32,7 @@ def test_report_shows_what_is_finished_and_makes_no_table(finished):
     assert "0 steps failed" in status.stdout
 
 
-def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(finished, multilabel):
+def test_gfm2011_table_1_uses_inference_on_full_training_set(finished, multilabel):
     X, Y = multilabel(100, 15, 6)
     for part in ("train", "test"):
         save_repository(finished.folder / f"inference-mirror/small-set/{part}.txt", X, Y)
@@ -47,7 +47,7 @@ def test_a_papers_own_table_1_is_made_from_inference_on_the_whole_training_set(f
     assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
 
 
-def test_estimates_of_another_program_have_rows_beside_those_of_models(finished):
+def test_estimates_of_another_program_have_table_rows(finished):
     """The posteriors, as if another program had estimated them: the rows are the oracle's."""
     folder, data = finished.folder / "estimates", Prepared(finished.folder / "results/demo/data")
     given = {name: f"estimates/{name}.npz" for name in ("validation", "test")}
@@ -72,7 +72,7 @@ def test_estimates_of_another_program_have_rows_beside_those_of_models(finished)
         assert finished.planned(tables[0])["train"] == 1
 
 
-def test_models_are_trained_with_what_a_search_finds(finished):
+def test_models_use_values_selected_by_search(finished):
     record = "results/demo/plt/seed7/80/train.json"  # a seed that the demo does not have
     searched = ("--config", "tuning={method: random, budget: 2}")
     assert "tune" not in finished.planned(record)
@@ -91,7 +91,7 @@ def test_models_are_trained_with_what_a_search_finds(finished):
     assert "tune" not in planned
 
 
-def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
+def test_one_command_runs_one_dataset_of_mirror(finished, multilabel):
     X, Y = multilabel(200, 15, 12)
     mirror = finished.folder / "my mirror"
     save_repository(mirror / "my-set/train.txt.xz", X, Y)
@@ -111,7 +111,7 @@ def test_one_dataset_of_a_mirror_is_one_command(finished, multilabel):
 
 
 @pytest.mark.parametrize(("paper", "model"), [("plt2016", "fastxml"), ("gfm2011", "br"), ("ldsm2020", "fastxml")])
-def test_one_model_runs_to_the_end_with_k_beside_a_dataset_that_fails(finished, multilabel, paper, model):
+def test_keep_going_finishes_model_despite_failing_dataset(finished, multilabel, paper, model):
     mirror = finished.folder / "another mirror"
     for part in ("train", "test"):
         save_repository(mirror / f"fine-set/{part}.txt", *multilabel(100, 15, 6))
@@ -131,7 +131,7 @@ def test_one_model_runs_to_the_end_with_k_beside_a_dataset_that_fails(finished, 
     assert "fine-set" in (finished.folder / f"results/tables/{paper}/table1.csv").read_text()
 
 
-def test_one_thread_gives_the_same_tables(finished):
+def test_one_thread_gives_equal_tables(finished):
     finished.run_well("demo")
     expected = finished.tables()
     for made in ("results/demo", "results/tables", "results/figures", "resources"):
@@ -143,7 +143,7 @@ def test_one_thread_gives_the_same_tables(finished):
     assert read_json(record)["costs"]["threads"] == 1
 
 
-def test_the_scale_run_ranks_the_larger_set_only(finished):
+def test_scale_run_ranks_only_larger_dataset(finished):
     """With the sizes of the demo and one model, so that its kernels are those of the demo."""
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
     sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}

@@ -30,7 +30,7 @@ MODELS = {
 }
 
 
-def test_each_has_its_rows_and_only_what_an_edit_concerns_runs_again(tmp_path):
+def test_each_estimator_has_rows_and_edit_reruns_only_affected_jobs(tmp_path):
     project = SmallRun(tmp_path)
     (tmp_path / "of_mine.py").write_text(MINE)
     (tmp_path / f"scores/{SET}").mkdir(parents=True)

@@ -14,7 +14,7 @@ def project(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_model(project):
+def test_swnn2018_always_searches_and_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
     expected = {"download": 1, "prepare": 1, "tune": 1, "table": 8, "swnn2018": 1}
@@ -29,7 +29,7 @@ def test_swnn2018_searches_whatever_is_configured_and_its_first_tables_need_no_m
 
 
 @pytest.mark.slow
-def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
+def test_target_tables_plans_no_figure_or_figure_input(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none", "papers=[demo, oplt2021]")
     planned = project.planned("tables", *settings)
     assert planned["table"] == 5 + 5
@@ -37,7 +37,7 @@ def test_the_target_tables_makes_no_figure_nor_what_only_figures_need(project):
 
 
 @pytest.mark.slow
-def test_the_seeds_of_a_quick_model_are_one_job(project):
+def test_batched_seeds_are_one_job(project):
     settings = ("--config", "mirror=http://localhost/none")
     before = {"download": 1, "prepare": 1}
     ranking = "results/far-set/oplt-b-1-pass/seed4/full/ranking.json"
@@ -46,7 +46,7 @@ def test_the_seeds_of_a_quick_model_are_one_job(project):
     assert project.planned(held_out, *settings) == before | {"train": 1}
 
 
-def test_all_papers_are_at_most_1100_jobs_and_few_read_the_same_estimates(project):
+def test_all_papers_need_at_most_1100_jobs_and_few_shared_reads(project):
     """With the configuration of the project itself, which has more models than the copy."""
     with project.restored(*SUITES):
         for name in SUITES:
@@ -58,7 +58,7 @@ def test_all_papers_are_at_most_1100_jobs_and_few_read_the_same_estimates(projec
 
 
 @pytest.mark.slow
-def test_methods_of_a_model_are_one_job(project):
+def test_methods_of_one_model_are_one_job(project):
     folder = "results/{}/plt/seed0/80/{}"
     before = {"prepare": 1, "train": 1, "estimate": 1}
     both = [folder.format("demo", name) for name in ("evaluation", "thresholds")]
@@ -90,7 +90,7 @@ def test_methods_of_a_model_are_one_job(project):
         (["plt2016", "--config", "datasets=[1_2]"], ["datasets=[1_2]", "1_2"]),
     ],
 )
-def test_a_mistake_is_one_line_before_anything_runs(project, words, said):
+def test_mistake_prints_one_line_before_any_job(project, words, said):
     done = project.run("--dry-run", *words)
     assert done.returncode != 0
     lines = [line for line in done.stderr.splitlines() if line.startswith("xmlc: error: ")]
@@ -100,7 +100,7 @@ def test_a_mistake_is_one_line_before_anything_runs(project, words, said):
     assert "Exception" not in done.stdout + done.stderr
 
 
-def test_values_in_config_yaml_that_mean_something_else_are_refused_with_their_line(project):
+def test_ambiguous_config_values_are_refused_with_line(project):
     with project.restored("config/config.yaml"):
         file = project.folder / "config/config.yaml"
         file.write_text("papers: [demo]\nthreads: 010\n")
@@ -110,7 +110,7 @@ def test_values_in_config_yaml_that_mean_something_else_are_refused_with_their_l
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "xmlc_"])
-def test_another_workflow_may_import_the_rules_and_has_targets_of_its_own(project, prefix):
+def test_other_workflow_imports_rules_and_keeps_its_targets(project, prefix):
     host = project.folder / f"host-{prefix}"
     host.mkdir()
     for name in ("config", "profiles"):

@@ -31,7 +31,7 @@ def plan(tmp_path):
     return planned
 
 
-def test_a_new_study_plans_its_tables_for_itself_and_writes_nothing(plan):
+def test_new_study_plans_its_tables_and_writes_no_file(plan):
     assert plan() == JOBS | {"study": 1, "total": 21, "costs": True}
     assert plan("suite", "--config", "models=[centroids]")["train"] == 2
     made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
@@ -39,7 +39,7 @@ def test_a_new_study_plans_its_tables_for_itself_and_writes_nothing(plan):
 
 
 @pytest.mark.slow
-def test_a_table_of_a_set_of_ones_own_with_several_seeds(plan):
+def test_custom_dataset_with_several_seeds_has_table(plan):
     words = ("results/tables/suite/table1.md", "--config", "datasets=[my-set]", "mirror=data", "seeds=[0, 1]")
     (plan.folder / "data/my-set").mkdir(parents=True)
     for part in ("train", "test"):
@@ -49,7 +49,7 @@ def test_a_table_of_a_set_of_ones_own_with_several_seeds(plan):
 
 
 @pytest.mark.slow
-def test_a_larger_workflow_takes_the_rules_of_a_study_as_a_module(plan):
+def test_larger_workflow_imports_study_rules_as_module(plan):
     (plan.folder / "Snakefile").write_text(
         """
 from xmlc.suite.config.folders import SHIPPED

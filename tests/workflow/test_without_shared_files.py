@@ -57,11 +57,11 @@ def storage(tmp_path_factory, expected):
     return storage
 
 
-def test_the_table_is_that_of_a_local_run(storage, expected):
+def test_table_equals_local_run(storage, expected):
     assert fingerprint(storage / TABLE) == fingerprint(expected.folder / TABLE)
 
 
-def test_what_is_fetched_from_the_storage_is_a_project_that_can_be_reported(storage, expected):
+def test_files_fetched_from_storage_support_report(storage, expected):
     """Paths in it are those of the project, so that `xmlc status` and the page find the records of a table."""
     made, local = (read_json(folder / TABLE.replace(".csv", ".manifest.json")) for folder in (storage, expected.folder))
     assert made == local

@@ -16,16 +16,16 @@ def finished(tmp_path_factory):
     return finished_demo(tmp_path_factory.mktemp("project"))
 
 
-def test_records_tell_the_threads_that_numba_had(finished):
+def test_records_contain_numba_thread_count(finished):
     record = read_json(finished.folder / "results/demo/plt/seed0/full/ranking.json")
     assert record["costs"]["train_threads"] == record["costs"]["predict_threads"] == 2
 
 
-def test_a_second_run_has_nothing_to_do(finished):
+def test_second_run_is_empty(finished):
     assert finished.planned("demo") == {}
 
 
-def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(finished):
+def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
     os.utime(finished.folder / "xmlc/thresholds/methods.py")
     assert finished.planned() == {}
     planned = finished.planned_after_an_edit("xmlc/thresholds/methods.py")
@@ -36,7 +36,7 @@ def test_touching_a_file_runs_nothing_and_editing_it_runs_what_depends_on_it(fin
     ("name", "first"),
     [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/suite/papers/common/curves.py", {"figure": 1})],
 )
-def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
+def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, first):
     planned = finished.planned_after_an_edit(name)
     for rule, count in first.items():
         assert planned[rule] == count  # the PLT's two trainings, not the oracle's
@@ -45,7 +45,7 @@ def test_edits_of_a_model_or_a_figure_stay_there(finished, name, first):
         assert set(planned) == {"figure", "demo"}
 
 
-def test_an_edit_of_inference_infers_again_and_estimates_nothing(finished):
+def test_edit_of_inference_reruns_inference_without_estimation(finished):
     planned = finished.planned_after_an_edit("xmlc/inference/gfm.py")
     assert planned == {"infer": 1, "table": 1, "demo": 1}
 
@@ -59,7 +59,7 @@ def test_hyperparameters_rerun_only_their_model(finished):
     assert planned["thresholds"] == 1  # not the oracle's
 
 
-def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
+def test_malformed_line_stops_run_and_leaves_no_output(finished, multilabel):
     mirror = finished.folder / "bad-mirror"
     (mirror / "bad-set").mkdir(parents=True)
     for part in ("train", "test"):
@@ -85,7 +85,7 @@ def test_a_bad_line_stops_the_run_and_leaves_nothing(finished, multilabel):
     assert finished.planned(data, *settings) == {"download": 1, "prepare": 1}
 
 
-def test_an_edited_record_and_damaged_data_are_refused_named_and_made_again(finished):
+def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
     before, record = finished.tables(), finished.folder / "results/demo/plt/seed0/full/ranking.json"
     table, array = (
         finished.folder / f"results/{name}" for name in ("tables/demo/table1.csv", "demo/data/test/X.data.npy")

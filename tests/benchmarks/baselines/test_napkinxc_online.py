@@ -20,7 +20,7 @@ def stored_tree(model):
 
 
 @pytest.mark.parametrize(("warm_start", "most"), [(None, 12), (0.3, 4)])
-def test_its_tree_has_all_labels_and_it_learns_the_same_twice(multilabel, warm_start, most):
+def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm_start, most):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model, again = (NapkinXCOPLT(warm_start=warm_start, **SMALL).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
@@ -30,7 +30,7 @@ def test_its_tree_has_all_labels_and_it_learns_the_same_twice(multilabel, warm_s
     assert np.bincount([parents[leaf] for leaf in leaves]).max() <= most
 
 
-def test_labels_without_instances_are_never_answered(multilabel):
+def test_labels_without_instances_are_never_predicted(multilabel):
     X, Y = multilabel(200, 20, 8, density=0.5)
     dense = np.zeros((200, 11), dtype=bool)
     dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # the others appear nowhere
@@ -41,7 +41,7 @@ def test_labels_without_instances_are_never_answered(multilabel):
         assert (labels[:, 8:] == -1).all()
 
 
-def test_leading_instances_without_labels_teach_nothing(multilabel, monkeypatch):
+def test_leading_instances_without_labels_do_not_change_model(multilabel, monkeypatch):
     X, Y = multilabel(200, 20, 8, density=0.5)
     monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
@@ -51,7 +51,7 @@ def test_leading_instances_without_labels_teach_nothing(multilabel, monkeypatch)
     np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())
 
 
-def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(multilabel, monkeypatch):
+def test_warm_start_extends_tree_of_first_instances(multilabel, monkeypatch):
     X, Y = multilabel(300, 20, 20, density=0.5)
     monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
@@ -66,7 +66,7 @@ def test_the_warm_start_goes_on_from_the_tree_of_the_first_instances(multilabel,
     assert before.items() <= after.items()  # nodes keep their numbers
 
 
-def test_what_the_program_cannot_do_is_an_error_here(multilabel):
+def test_unsupported_input_is_refused(multilabel):
     X, _ = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):
         NapkinXCOPLT(arity=1).fit(X, np.ones((50, 6)))

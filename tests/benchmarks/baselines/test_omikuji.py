@@ -13,7 +13,7 @@ DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in sever
 
 
 @pytest.mark.parametrize("n_trees", [1, 3])
-def test_it_learns_and_ranks_as_the_program_does(multilabel, n_trees):
+def test_wrapper_trains_and_ranks_like_omikuji(multilabel, n_trees):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model = OmikujiParabel(n_trees=n_trees, **DEEP).fit(X, Y)
     assert model.model_.n_trees == n_trees
@@ -33,7 +33,7 @@ def test_logistic_loss_estimates_probabilities(multilabel):
     np.testing.assert_allclose(estimates.mean(axis=0), Y.toarray().mean(axis=0), atol=0.05)
 
 
-def test_instances_without_features_or_labels_are_no_obstacle(multilabel):
+def test_instances_without_features_or_labels_are_accepted(multilabel):
     X, Y = multilabel(200, 20, 6, density=0.5)
     features, labels = X.toarray(), Y.toarray()
     features[:20], labels[10:30] = 0, False
@@ -43,7 +43,7 @@ def test_instances_without_features_or_labels_are_no_obstacle(multilabel):
     assert (scores[:20] == scores[0]).all()
 
 
-def test_what_the_program_would_crash_on_is_an_error_here(multilabel):
+def test_input_that_crashes_omikuji_is_refused(multilabel):
     X, Y = multilabel(50, 20, 6, density=0.5)
     with pytest.raises(XmlcError):
         OmikujiParabel().fit(X, sparse.csr_array(Y.shape, dtype=bool))

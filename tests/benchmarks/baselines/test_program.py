@@ -30,7 +30,7 @@ MODELS = {
 
 @pytest.mark.needs("baselines")
 @pytest.mark.parametrize("name", MODELS)
-def test_it_learns_saves_and_answers_like_an_estimator(tmp_path, multilabel, name):
+def test_wrapped_program_behaves_like_estimator(tmp_path, multilabel, name):
     X, Y = multilabel(300, 20, 12, density=0.5)
     estimator, hyperparameters = MODELS[name]
     model = estimator(n_jobs=1, **hyperparameters).fit(X, Y)
@@ -77,7 +77,7 @@ class Noted(ProgramModel):
             raise OSError("disk full")
 
 
-def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path):
+def test_program_files_are_listed_and_replaced_with_model(tmp_path):
     for note in ("old", "new"):
         Noted().fit(note, None).save(tmp_path / "model")
         assert set(listed_in(tmp_path / "model")) == {"model.json", "program/note.txt", "size_.npy"}
@@ -89,7 +89,7 @@ def test_the_files_of_the_program_are_listed_and_replaced_with_the_rest(tmp_path
     assert {file.name for file in (tmp_path / "model").iterdir()} == {"model.json", "program", "size_.npy", NAME}
 
 
-def test_a_program_that_fails_to_write_leaves_the_model_of_before(tmp_path):
+def test_failed_write_keeps_previous_model(tmp_path):
     Noted().fit("old", None).save(tmp_path / "model")
     with raises_with(OSError, "disk full"):
         Noted().fit("bad", None).save(tmp_path / "model")
@@ -107,7 +107,7 @@ def fail_loudly():
     raise ValueError("broken")
 
 
-def test_only_what_is_written_inside_is_not_seen_also_after_a_failure(capfd):
+def test_output_is_hidden_only_inside_block_even_after_failure(capfd):
     with raises_with(ValueError, "broken"):
         fail_loudly()
     write_all(b"behind")

@@ -36,7 +36,7 @@ def arff(folder, rows, header=HEADER, xml=XML):
     return load(folder / "a.arff", labels=folder / "a.xml")
 
 
-def test_dense_and_sparse_arff_say_the_same(tmp_path):
+def test_dense_and_sparse_arff_give_equal_data(tmp_path):
     dense = arff(tmp_path, "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n")
     sparse = arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")
     for one, other in zip(dense, sparse):
@@ -49,7 +49,7 @@ def test_dense_and_sparse_arff_say_the_same(tmp_path):
 
 @pytest.mark.parametrize("values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"])
 @pytest.mark.parametrize("kind", ["nominal", "numeric"])
-def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path, values, kind):
+def test_boolean_labels_and_features_are_read_correctly(tmp_path, values, kind):
     first, second = values.split()
     positive = first.strip("'\"").lower() in ("true", "yes", "1", "1.0")
     declared = f"{{{first},{second}}}"
@@ -70,7 +70,7 @@ def test_labels_and_features_of_truth_values_are_read_as_what_they_are(tmp_path,
     ],
 )
 @pytest.mark.parametrize("form", ["1,{}", "{{0 1, 1 {}}}"])
-def test_other_values_of_a_label_are_refused(tmp_path, kind, value, line, form):
+def test_other_label_values_are_refused(tmp_path, kind, value, line, form):
     header = f"@relation r\n@attribute a numeric\n@attribute y {kind}\n@data\n"
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, f"1,1\n{form.format(value)}\n", header, Y1)
@@ -81,7 +81,7 @@ def test_other_values_of_a_label_are_refused(tmp_path, kind, value, line, form):
     ("relation", "labels"),
     [("'n: -C 2'", [0, 1]), ("'n: -C -2'", [2, 3]), ('"a b:-V 1 -C 1 -split 3"', [0]), ("'n: -split 3 -C -1'", [3])],
 )
-def test_the_header_of_meka_counts_labels_at_the_beginning_or_the_end(tmp_path, relation, labels):
+def test_meka_header_counts_labels_at_beginning_or_end(tmp_path, relation, labels):
     attributes = "".join(f"@attribute x{i} {{0,1}}\n" for i in range(4))
     (tmp_path / "a.arff").write_text(f"@relation {relation}\n{attributes}@data\n1,0,0,1\n{{2 1}}\n")
     X, Y = load(tmp_path / "a.arff")
@@ -91,7 +91,7 @@ def test_the_header_of_meka_counts_labels_at_the_beginning_or_the_end(tmp_path, 
 
 
 @pytest.mark.parametrize("relation", ["r", "r: -C 2", "r: -C 0", "r: -C -9"])
-def test_without_xml_the_header_must_count_the_labels(tmp_path, relation):
+def test_header_must_count_labels_if_xml_is_missing(tmp_path, relation):
     (tmp_path / "a.arff").write_text(f"@relation '{relation}'\n@attribute y {{0,1}}\n@data\n1\n")
     with raises_with(XmlcError, "a.arff", relation[3:]):
         load(tmp_path / "a.arff")
@@ -108,7 +108,7 @@ def test_without_xml_the_header_must_count_the_labels(tmp_path, relation):
         (("@data", "@attribute more real\n@data"), ""),
     ],
 )
-def test_columns_of_two_files_must_mean_the_same(tmp_path, change, line):
+def test_columns_of_two_files_must_match(tmp_path, change, line):
     (tmp_path / "a.arff").write_text(HEADER)
     (tmp_path / "b.arff").write_text(HEADER.replace(*change))
     (tmp_path / "a.xml").write_text(XML)
@@ -176,7 +176,7 @@ def test_malformed_rows_are_named(tmp_path, row, found):
         (HEADER.replace("Att1", "beach"), XML, "a.arff:5: found attribute 'beach'"),
     ],
 )
-def test_header_and_xml_must_fit(tmp_path, header, xml, message):
+def test_header_and_xml_must_agree(tmp_path, header, xml, message):
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, "0,0,0,red,0\n", header, xml)
     assert message in str(error.value)

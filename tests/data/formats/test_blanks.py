@@ -13,7 +13,7 @@ OF_UNICODE = ["\u00a0", "\u2028", "\u2029", "\x85", "\x1c", "\x1d", "\x1e", "\x1
 
 
 @pytest.mark.parametrize("blank", OF_UNICODE)
-def test_blanks_of_unicode_are_letters_of_a_name(blank, tmp_path):
+def test_unicode_blanks_belong_to_names(blank, tmp_path):
     name, vocabulary = f"New{blank}York", {}
     (tmp_path / "a.vw").write_text(f"1 |{name} {name}:2 b\n", encoding="utf-8")
     X, _ = load(tmp_path / "a.vw", "vw", vocabulary=vocabulary)
@@ -42,14 +42,14 @@ def test_blanks_of_unicode_are_letters_of_a_name(blank, tmp_path):
         ("coordinates", "1{}\n"),
     ],
 )
-def test_blanks_of_unicode_part_no_numbers(blank, format, text, tmp_path):
+def test_unicode_blanks_do_not_separate_numbers(blank, format, text, tmp_path):
     path = tmp_path / "a"
     path.write_text(text.format(blank), encoding="utf-8")
     with raises_with(XmlcError, "a:"):
         read_coordinates([path] * 5) if format == "coordinates" else load(path, format)
 
 
-def test_digits_of_unicode_are_no_header(tmp_path):
+def test_unicode_digits_are_not_a_header(tmp_path):
     (tmp_path / "a").write_text("\u0663 \u0664 \u0665\n", encoding="utf-8")
     with raises_with(XmlcError, "a:1"):
         detect_format(tmp_path / "a")
@@ -64,25 +64,25 @@ def test_digits_of_unicode_are_no_header(tmp_path):
         ("repository", "2 2 2\r\n1 0:1\r\n0 1:2\r\n"),
     ],
 )
-def test_lines_end_at_newlines(format, text, tmp_path):
+def test_only_newlines_end_lines(format, text, tmp_path):
     (tmp_path / "a").write_text(text, newline="")
     X, Y = load(tmp_path / "a", format)
     np.testing.assert_array_equal(X.toarray(), [[1, 0], [0, 2]])
     np.testing.assert_array_equal(Y.toarray(), [[0, 1], [1, 0]])
 
 
-def test_a_line_loses_one_line_end(tmp_path):
+def test_one_line_end_is_removed_per_line(tmp_path):
     (tmp_path / "a").write_bytes(b"a\r\r\nb\rc\n\r\nd\r")
     assert [line for _, line in text_lines(tmp_path / "a")] == ["a\r", "b\rc", "", "d"]
 
 
-def test_words_are_cut_at_the_blanks_of_ascii():
+def test_ascii_blanks_separate_words():
     assert words(f"a{BLANKS}b\u00a0c\x85d") == ["a", "b\u00a0c\x85d"]
     assert words(" a  b c ", 1) == ["a", "b c "]
 
 
 @pytest.mark.parametrize("end", ["x", "ex", ".x", "e1x"])
-def test_long_numbers_that_are_none_do_not_backtrack(end, tmp_path):
+def test_long_malformed_numbers_take_linear_time(end, tmp_path):
     digits = "1" * 300_000  # quadratic time would be hours
     with pytest.raises(ValueError):
         decimal(digits + end)

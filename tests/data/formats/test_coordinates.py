@@ -21,7 +21,7 @@ def written(folder, **columns):
     return [folder / name for name in NAMES]
 
 
-def test_numbers_say_where_values_and_labels_are(tmp_path):
+def test_coordinates_place_values_and_labels(tmp_path):
     X, Y = read_coordinates(written(tmp_path))
     assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 0, 0, 0], [0, 2, 0, 0]]
     assert Y.toarray().tolist() == [[False, True], [False, False], [True, True]]
@@ -40,7 +40,7 @@ def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
 
 
 @given(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1), st.integers(1, 9))
-def test_they_are_the_matrix_that_a_loop_fills(tmp_path_factory, pairs, value):
+def test_matrix_equals_result_of_plain_loop(tmp_path_factory, pairs, value):
     expected = np.zeros((max(row for row, _ in pairs), max(column for _, column in pairs)))
     for row, column in pairs:
         expected[row - 1, column - 1] = value
@@ -71,7 +71,7 @@ def test_a_malformed_line_is_named(tmp_path, columns, expected):
         read_coordinates(written(tmp_path, **columns))
 
 
-def test_empty_files_have_no_instances_and_missing_ones_say_so(tmp_path):
+def test_empty_files_have_no_instances_and_missing_files_are_refused(tmp_path):
     X, Y = read_coordinates(written(tmp_path, **dict.fromkeys(NAMES, "")))
     assert (X.shape, Y.shape) == ((0, 0), (0, 0))
     (tmp_path / "label").unlink()

@@ -15,7 +15,7 @@ from xmlc.data.formats import lines, rows
 
 
 @pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
-def test_compression_is_told_by_content(tmp_path, suffix, opener):
+def test_content_determines_compression(tmp_path, suffix, opener):
     path = tmp_path / f"odd-name{suffix[::-1]}"
     with opener(path, "wb") as file:
         file.write(b"2 3 2\n1 0:1 2:0.5\n 1:2\n")
@@ -36,7 +36,7 @@ TEXTS = st.from_regex(rb"[0-9]{0,22}\.?[0-9]{0,22}([eE][+-]?[0-9]{0,3})?[ :x,.]?
 @example(b"", b"12.E1")
 @example(b"", b"1e")
 @example(b"", b"..5")
-def test_decimals_are_those_of_python(sign, rest):
+def test_decimals_are_parsed_like_python(sign, rest):
     text = sign + rest
     value, after, exact = lines.parse_decimal(np.frombuffer(text, dtype=np.uint8), 0, len(text))
     found = re.match(lines.DECIMAL.pattern.encode(), text)
@@ -50,7 +50,7 @@ def test_decimals_are_those_of_python(sign, rest):
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=5).map(lambda lines: b"\n".join(lines) + b"\n"))
 @example(b"\x0b\n\x0b\x0b\n\n")
-def test_lines_end_where_python_ends_them(text):
+def test_lines_end_like_python_lines(text):
     start = 0
     while start < len(text):
         end, stop = rows.find_line(np.frombuffer(text, dtype=np.uint8), start, False)

@@ -66,7 +66,7 @@ def of_cell(cell, separator=None):
         ("0;1", ["0", "1"]),  # may be ids
     ],
 )
-def test_names_of_a_cell(cell, expected):
+def test_cell_is_parsed_into_names(cell, expected):
     assert of_cell(cell) == expected
 
 
@@ -84,7 +84,7 @@ def test_names_of_a_cell(cell, expected):
         ("<a><b>", ";", ["<a><b>"]),
     ],
 )
-def test_a_separator_that_is_given_wins(cell, separator, expected):
+def test_given_separator_takes_precedence(cell, separator, expected):
     assert of_cell(cell, separator) == expected
 
 
@@ -124,7 +124,7 @@ def test_a_separator_that_is_given_wins(cell, separator, expected):
         "<http://x/1><http://x/2>",
     ],
 )
-def test_cells_that_no_names_come_from_are_refused(cell):
+def test_cells_without_names_are_refused(cell):
     with pytest.raises(LineError):
         of_cell(cell)
 
@@ -154,7 +154,7 @@ def test_cells_that_no_names_come_from_are_refused(cell):
         ([{"label": "a", "id": 3, "value": "x"}], ["a"]),
     ],
 )  # fmt: skip
-def test_names_of_a_value(value, expected):
+def test_json_value_is_parsed_into_names(value, expected):
     assert LabelNames().of_value(json.loads(json.dumps(value))) == expected
 
 
@@ -213,7 +213,7 @@ URIS = " ".join(f"http://ex.org/{i:05}" for i in range(10_000))
         "[" + "1" * 100_000 + "x]",
     ],
 )
-def test_a_cell_takes_a_number_of_steps_that_is_linear_in_its_length(cell):
+def test_cell_parsing_takes_linear_steps(cell):
     def read():
         try:
             of_cell(cell)

@@ -38,7 +38,7 @@ def test_matrices_of_any_format_and_type_are_read(tmp_path, made, dtype):
         assert [part.toarray().tolist() for part in found] == [X.tolist(), Y.astype(bool).tolist()]
 
 
-def test_stored_zeros_go_and_rows_are_sorted_as_of_text(tmp_path, labels):
+def test_stored_zeros_are_dropped_and_rows_sorted_like_text(tmp_path, labels):
     stored = sparse.csr_matrix(([2, 0, 0.5], [2, 1, 0], [0, 3, 3]), shape=(2, 3))
     (tmp_path / "a.txt").write_text("2 3 2\n0,1 2:2 1:0 0:0.5\n \n")
     found = load(saved(tmp_path / "X.npz", stored), labels=labels)
@@ -47,7 +47,7 @@ def test_stored_zeros_go_and_rows_are_sorted_as_of_text(tmp_path, labels):
             np.testing.assert_array_equal(getattr(ours, array), getattr(of_text, array))
 
 
-def test_other_content_is_refused_with_the_file(tmp_path, labels):
+def test_other_content_is_refused_with_file_name(tmp_path, labels):
     good = saved(tmp_path / "X.npz", sparse.csr_array(X))
     counts = saved(tmp_path / "counts.npz", sparse.csr_array(3 * Y))
     infinite = saved(tmp_path / "inf.npz", sparse.csr_array(np.where(X, np.inf, 0)))

@@ -44,7 +44,7 @@ ROWS = st.lists(
 
 @settings(deadline=None, max_examples=120)
 @given(instances=ROWS, ending=st.sampled_from(["\n", "\r\n"]), last=st.booleans(), block=st.sampled_from([32, 1 << 20]))
-def test_repository_format_equals_the_plain_reader(tmp_path_factory, instances, ending, last, block):
+def test_repository_format_equals_plain_reader(tmp_path_factory, instances, ending, last, block):
     lines = []
     for labels, pairs, random in instances:
         tokens = [f"{feature}:{value}" for feature, value in pairs.items()]
@@ -59,7 +59,7 @@ def test_repository_format_equals_the_plain_reader(tmp_path_factory, instances, 
         assert_same(load(path), format_twin.read_rows(text, shape=(12, 9)))
 
 
-def test_labels_and_zeros_are_tidied(tmp_path):
+def test_labels_are_sorted_and_zeros_dropped(tmp_path):
     X, Y = load(write(tmp_path / "a", "3 4 5\n4,1,4 3:0 0:1\n\t2:7\n \n"))
     assert X.toarray().tolist() == [[1, 0, 0, 0], [0, 0, 7, 0], [0, 0, 0, 0]]
     assert X.nnz == 2
@@ -84,7 +84,7 @@ def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_
 
 
 @pytest.mark.parametrize("format", ["svmlight", "libsvm"])
-def test_features_beyond_those_of_the_training_file_are_dropped_with_a_warning(tmp_path, format):
+def test_features_missing_from_training_are_dropped_with_warning(tmp_path, format):
     base = int(format == "libsvm")
     path = write(tmp_path / "a", f"1 {base}:1 {base + 2}:2 {base + 6}:1\n0 {base + 6}:3 {base + 9}:2\n\n")
     with warns_with(UserWarning, "a: ", "2", "3 of 5 values"):
@@ -126,7 +126,7 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
         ("tib-core-26k", (41902, 6980, 111663, 26296)),
     ],
 )
-def test_real_sets_have_their_published_shape_and_equal_scikit_learn(mirror, name, shapes):
+def test_real_datasets_have_published_shape_and_equal_scikit_learn(mirror, name, shapes):
     if not (mirror / name).is_dir():
         pytest.skip(f"{name} is not in the mirror")
     n_train, n_test, d, m = shapes

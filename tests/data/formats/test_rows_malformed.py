@@ -56,7 +56,7 @@ BAD = ["7 0:1", "1 0:1e99", "1 9:1", "1 0:1e99 0:1", "x", "1 0:1e99 1:1e99"]
 
 @settings(deadline=None, max_examples=40)
 @given(kinds=st.lists(st.sampled_from([None, *BAD]), min_size=1, max_size=60), block=st.sampled_from([16, 64, 1 << 20]))
-def test_lines_are_listed_in_order_each_once_whatever_is_wrong(tmp_path_factory, kinds, block):
+def test_malformed_lines_are_listed_once_and_in_order(tmp_path_factory, kinds, block):
     lines = [kind or "1 0:1" for kind in kinds]
     path = write(tmp_path_factory.mktemp("bad") / "a", f"{len(lines)} 4 5\n" + "\n".join(lines) + "\n")
     expected = [i + 2 for i, kind in enumerate(kinds) if kind]
@@ -71,14 +71,14 @@ def test_lines_are_listed_in_order_each_once_whatever_is_wrong(tmp_path_factory,
     assert [int(message.split(":")[1]) for message in listed] == expected[:20]
 
 
-def test_repeated_features_are_named_where_rows_are_not_lines(tmp_path):
+def test_repeated_features_are_named_if_rows_are_not_lines(tmp_path):
     path = write(tmp_path / "a", "# made by hand\n1 2:1 3:4\n# and\n1 3:1 2:0 3:1\n1 1:1 1:1\n")
     assert [message.split(",")[0] for message in messages(path, "svmlight", zero_based=False)[1:]] == [
         "a:4: found feature 3 twice", "a:5: found feature 1 twice"
     ]  # fmt: skip
 
 
-def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeypatch):
+def test_blank_lines_are_allowed_only_at_end_of_file(tmp_path, monkeypatch):
     assert load(write(tmp_path / "a", "1 4 5\n1 0:1\n\n\n"))[0].shape == (1, 4)
     path = write(tmp_path / "b", "3 4 5\n1 0:1\n\n\n1 0:1\n1 1:1\n")
     for block in (8, 1 << 20):
@@ -101,7 +101,7 @@ def test_blank_lines_would_shift_rows_unless_they_end_the_file(tmp_path, monkeyp
         ("<!DOCTYPE html><html>quota</html>", ["a:1", "'<!DOCTYPE"]),
     ],
 )
-def test_files_that_are_not_what_they_should_be(tmp_path, text, message):
+def test_wrong_file_contents_are_refused(tmp_path, text, message):
     assert absent("\n".join(messages(write(tmp_path / "a", text))), message) == []
 
 
@@ -112,7 +112,7 @@ def test_bad_headers_are_named(tmp_path, header):
     assert "format: svmlight" in found, "what else it may be"
 
 
-def test_unknown_format_missing_file_and_folder(tmp_path):
+def test_unknown_format_missing_file_and_folder_are_refused(tmp_path):
     for path in (tmp_path / "nothing.txt", tmp_path):
         assert messages(path)[0].startswith(f"{path.name}: ")
     for format in ("csv", "coordinates"):
@@ -136,13 +136,13 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
         load(cut)
 
 
-def test_svmlight_ids_start_where_the_caller_says(tmp_path):
+def test_caller_sets_first_svmlight_id(tmp_path):
     path = write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n")
     found = messages(path, "svmlight", zero_based=False, n_labels=2)[1:]
     assert [message.split(",")[0] for message in found] == ["a:1: found '0:1'", "a:2: found '0'", "a:3: found '3'"]
 
 
-def test_two_files_must_be_whole_and_belong_together(tmp_path):
+def test_two_files_must_be_complete_and_match(tmp_path):
     features = write(tmp_path / "X", "3 4\n0:1 3:0.5\n\n2:2\n")
     assert messages(features, "repository-two-files")[0].startswith("X: ")
     one = write(tmp_path / "one", "1 1 1\n0 0:1\n")

@@ -42,12 +42,12 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_each_format(name, end, tmp_path):
+def test_each_format_gives_same_documents(name, end, tmp_path):
     (tmp_path / name).write_bytes(FILES[name].replace("\n", end).encode("utf-8-sig"))
     assert list(documents(tmp_path / name)) == DOCUMENTS
 
 
-def test_numbers_are_names(tmp_path):
+def test_numeric_labels_become_names(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "rice", "labels": [3, 17]}\n')
     assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]
 
@@ -55,13 +55,13 @@ def test_numbers_are_names(tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )
-def test_compressed(suffix, compress, tmp_path):
+def test_compressed_files_are_read(suffix, compress, tmp_path):
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(compress(FILES["a.csv"].encode()))
     assert list(documents(path)) == DOCUMENTS
 
 
-def test_uris_of_annif_and_words_of_fasttext(tmp_path):
+def test_annif_uris_and_fasttext_words_are_read(tmp_path):
     (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1>\thttp://x/2\n")
     (tmp_path / "a.csv").write_text("text,subject_uris\nRosa canina,<http://x/1> <http://x/2>\n")
     (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nrice __label__c __label__c\n")
@@ -107,14 +107,14 @@ def test_uris_of_annif_and_words_of_fasttext(tmp_path):
         ("a.csv", "text,text,labels\nrice,rice,a\n", ["a.csv:1", "text, text, labels"]),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(name, text, said, tmp_path):
+def test_malformed_text_is_reported_with_line(name, text, said, tmp_path):
     (tmp_path / name).write_text(text)
     with raises_with(XmlcError, said):
         list(documents(tmp_path / name))
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_the_beginning_of_a_compressed_file_is_no_interruption(compress, tmp_path):
+def test_truncated_compressed_file_is_refused(compress, tmp_path):
     data = compress(b"text,labels\n" + b"".join(b"rice %d,a\n" % i for i in range(9999)))
     (tmp_path / "a.csv").write_bytes(data[: len(data) // 2])
     with pytest.raises(XmlcError):
@@ -123,14 +123,14 @@ def test_the_beginning_of_a_compressed_file_is_no_interruption(compress, tmp_pat
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.json", "a.txt"])
 @pytest.mark.parametrize("line", [b"\xff\xfe,a", b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")])
-def test_lines_that_are_no_utf_8_are_refused(name, line, tmp_path):
+def test_lines_with_invalid_utf_8_are_refused(name, line, tmp_path):
     first = "[" if name == "a.json" else FILES.get(name, "rice __label__a\n").partition("\n")[0]
     (tmp_path / name).write_bytes(first.encode() + b"\n" + line + b"\n")
     with raises_with(XmlcError, f"{name}:2", "UTF-8"):
         list(documents(tmp_path / name))
 
 
-def test_no_file(tmp_path):
+def test_missing_file_is_refused(tmp_path):
     with pytest.raises(XmlcError):
         list(documents(Path("absent.csv")))
 
@@ -139,7 +139,7 @@ UNICODE_BLANKS = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"
 
 
 @pytest.mark.parametrize("blank", UNICODE_BLANKS)
-def test_blanks_of_unicode_end_neither_a_line_nor_a_name(blank, tmp_path):
+def test_unicode_blanks_end_no_line_and_no_name(blank, tmp_path):
     text, name = f"rice{blank}rose", f"{blank}New{blank}York"
     rows = [{"text": text, "labels": [f" {name}\t", name]}, {"text": blank, "labels": [blank]}]
     written = {
@@ -153,7 +153,7 @@ def test_blanks_of_unicode_end_neither_a_line_nor_a_name(blank, tmp_path):
         assert list(documents(tmp_path / file)) == [Document(text, [name]), Document(blank, [blank])]
 
 
-def test_a_lone_carriage_return_ends_no_line(tmp_path):
+def test_lone_carriage_return_does_not_end_line(tmp_path):
     expected = [Document("boil rice\rfry onions", ["a", "b\rc"]), Document("soil", ["d"])]
     written = {
         "a.csv": 'text,labels\n"boil rice\rfry onions","a;b\rc"\nsoil,d\n',
@@ -169,7 +169,7 @@ def test_a_lone_carriage_return_ends_no_line(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.txt"])
-def test_half_of_the_lines_without_labels_are_counted_in_a_warning(name, tmp_path, recwarn):
+def test_warning_counts_unlabelled_lines_if_half_lack_labels(name, tmp_path, recwarn):
     rows = [(f"boil rice {i}", ["a"] if i < 2 else []) for i in range(5)]
     written = {
         "a.csv": "text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in rows),
@@ -185,7 +185,7 @@ def test_half_of_the_lines_without_labels_are_counted_in_a_warning(name, tmp_pat
     assert absent(str(recwarn[0].message), name, "3 of 5 texts") == []
 
 
-def test_a_first_line_like_a_header_gets_a_warning(tmp_path):
+def test_first_line_like_header_causes_warning(tmp_path):
     (tmp_path / "a.tsv").write_text("Titel\tThemen\nboil rice\ta\nfry onions\ta;b\nprune roses\tc\n")
     with warns_with(UserWarning, "a.tsv:1", "'Titel'", "'Themen'", "--text"):
         list(documents(tmp_path / "a.tsv"))
@@ -196,7 +196,7 @@ def test_a_first_line_like_a_header_gets_a_warning(tmp_path):
 
 
 @pytest.mark.parametrize("mark", [",", "|"])
-def test_cells_with_another_separator_get_a_hint(mark, tmp_path, recwarn):
+def test_cells_with_another_separator_cause_hint(mark, tmp_path, recwarn):
     lines = "".join(f'text {i},"a{mark} b"\n' for i in range(4))
     (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden\n")
     list(documents(tmp_path / "a.csv"))
@@ -216,13 +216,13 @@ def test_cells_with_another_separator_get_a_hint(mark, tmp_path, recwarn):
         ("a.csv", "text,labels\nrice,a\n", Columns(delimiter=";")),
     ],
 )
-def test_options_that_do_not_fit_the_file_are_refused(name, text, columns, tmp_path):
+def test_options_that_mismatch_file_are_refused(name, text, columns, tmp_path):
     (tmp_path / name).write_text(text)
     with raises_with(XmlcError, name, "--separator" if columns.separator else "--delimiter"):
         list(documents(tmp_path / name, columns=columns))
 
 
-def test_labels_that_share_a_name_have_their_uris(tmp_path, monkeypatch):
+def test_labels_with_shared_name_are_identified_by_uri(tmp_path, monkeypatch):
     rows = [
         {"text": "tea", "subjects": [{"uri": "http://x/1", "label": "Java"}, {"uri": "http://x/2", "label": "Tea"}]},
         {"text": "code", "subjects": [{"uri": "http://x/3", "label": "Java"}]},
@@ -257,7 +257,7 @@ def test_standard_input_may_be_compressed(compress, monkeypatch):
         ("a.csv", ["text,label", "rice,a"], ["'labels'", "'text', 'label'"]),
     ],
 )
-def test_labels_that_seem_to_be_something_else_get_a_warning(name, rows, said, tmp_path):
+def test_suspicious_labels_cause_warning(name, rows, said, tmp_path):
     (tmp_path / name).write_text("\n".join(rows))
     with warns_with(UserWarning, said):
         assert len(list(documents(tmp_path / name))) >= len(rows) - 1

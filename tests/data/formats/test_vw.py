@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.data import load
 
 
-def test_rows_by_hand(tmp_path):
+def test_rows_equal_hand_written_matrix(tmp_path):
     train, test = tmp_path / "train.vw", tmp_path / "test.vw"
     train.write_text("3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n")
     test.write_text("2 | new:1 word:4\n")
@@ -26,7 +26,7 @@ def test_rows_by_hand(tmp_path):
     assert Y_test.toarray().tolist() == [[False, True]]
 
 
-def test_features_that_the_training_file_lacks_are_dropped(tmp_path):
+def test_features_missing_from_training_are_dropped(tmp_path):
     train, test, vocabulary = tmp_path / "train.vw", tmp_path / "test.vw", {}
     train.write_text("1 | b a\n")
     test.write_text("4 | new a:2 c:0\n | b new:0.5 2\n")
@@ -43,7 +43,7 @@ def test_features_that_the_training_file_lacks_are_dropped(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["1 | word\n", "1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"])
-def test_names_that_tell_no_number_need_a_vocabulary(tmp_path, text):
+def test_nonnumeric_feature_names_require_vocabulary(tmp_path, text):
     (tmp_path / "a.vw").write_text(text)
     with raises_with(XmlcError, "a.vw:1", "vocabulary="):
         load(tmp_path / "a.vw", "vw", n_features=10)
@@ -65,7 +65,7 @@ NAMES = st.text(st.characters(exclude_characters=" \t\n\r|:\x00", exclude_catego
     ),
     base=st.integers(0, 1),
 )
-def test_structured_rows_come_back(tmp_path_factory, rows, base):
+def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
     path = tmp_path_factory.mktemp("vw") / "a.vw"
     with path.open("wb") as file:
         for labels, extra, pairs in rows:

@@ -57,7 +57,7 @@ def view_of(seed, thing, view, d):
     return values / values.sum()
 
 
-def test_views_are_sums_of_surfaces():
+def test_view_equals_sum_of_surfaces():
     model = ObjectViews(32, 4, seed=5)
     X, Y, P = model.draw(0, 4 * VIEWS)
     assert P is None
@@ -67,7 +67,7 @@ def test_views_are_sums_of_surfaces():
         np.testing.assert_allclose(X[[i]].toarray()[0], view_of(5, thing, view, 32), atol=0.51e-4)
 
 
-def test_texts_are_counts_of_common_words_and_a_topics_own():
+def test_texts_count_common_words_and_topic_words():
     seed, d, m, n_words = 3, 500, 7, 25
     X, Y, _ = ShortTexts(d, m, n_words, seed).draw(0, 40)
     for i in range(40):
@@ -92,12 +92,12 @@ def test_rows_do_not_depend_on_blocks_or_threads(model, monkeypatch):
     assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)[:2]))
 
 
-def test_rows_that_are_not_there_are_refused():
+def test_missing_rows_are_refused():
     with raises_with(XmlcError, "200 to 216"):
         ObjectViews(16, 2).draw(200, 217)
 
 
-def test_a_set_without_posteriors_is_written_as_it_is_drawn(tmp_path):
+def test_dataset_without_posteriors_is_written_as_drawn(tmp_path):
     sizes = {"n_train": 200, "n_test": 16, "n_features": 16, "n_labels": 2}
     make_dataset("few", "objects", sizes, tmp_path / "few", 1)
     for drawn, read in zip(ObjectViews(16, 2).draw(200, 216), load(tmp_path / "few/test.txt")):

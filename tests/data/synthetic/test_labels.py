@@ -20,7 +20,7 @@ def drawn():
     return model, *model.draw(0, 4000)
 
 
-def test_posteriors_equal_the_documented_formula(drawn):
+def test_posteriors_equal_documented_formula(drawn):
     model, X, _, P = drawn
     n_triggers = -(-8 * 3 * 300 // (25 * 80))
     parameters = draw_label_parameters(SHAPE["seed"], 300, 80, n_triggers, 3)
@@ -70,7 +70,7 @@ def test_rows_do_not_depend_on_blocks_or_threads():
     ("n_features", "n_labels", "labels_per_instance", "nonzeros"),
     [(1, 1, 0.5, 1), (5, 10, 1, 3), (120, 101, 4.4, 120), (50, 3000, 3, 10), (100_000, 10, 2, 50)],
 )
-def test_shapes_of_every_kind_carry_the_labels_asked_for(n_features, n_labels, labels_per_instance, nonzeros):
+def test_every_shape_has_requested_labels(n_features, n_labels, labels_per_instance, nonzeros):
     X, Y, P = SyntheticModel(n_features, n_labels, labels_per_instance, nonzeros).draw(0, 3000)
     assert X.shape == (3000, n_features)
     assert Y.nnz / 3000 == pytest.approx(labels_per_instance, rel=0.1)
@@ -82,12 +82,12 @@ def test_shapes_of_every_kind_carry_the_labels_asked_for(n_features, n_labels, l
 
 
 @pytest.mark.parametrize("wrong", [{"n_features": 0}, {"labels_per_instance": 50}, {"seed": -1}, {"seed": 1 << 63}])
-def test_impossible_numbers_are_named(wrong):
+def test_impossible_values_are_named(wrong):
     with raises_with(XmlcError, *wrong.values()):
         SyntheticModel(**{"n_features": 20, "n_labels": 10, "labels_per_instance": 1, **wrong})
 
 
-def test_an_extreme_shape_costs_what_is_stored():
+def test_cost_of_extreme_shape_depends_on_stored_entries():
     X, Y, P = SyntheticModel(135_909, 670_091, 5.0, 75).draw(0, 2000)
     assert (X.shape, Y.shape) == ((2000, 135_909), (2000, 670_091))
     assert Y.nnz / 2000 == pytest.approx(5.0, rel=0.15)

@@ -49,7 +49,7 @@ def names(tmp_path, mirror, catalogue, name=NAME, *options):
     return {Statistics.read(tmp_path / "statistics.json").dataset_name, record.dataset_name}
 
 
-def test_a_mirror_of_synthetic_data_gives_marked_records(tmp_path, made):
+def test_mirror_of_synthetic_data_gives_marked_records(tmp_path, made):
     assert names(tmp_path, *made) == {MARKED}
 
 
@@ -75,7 +75,7 @@ def test_an_archive_of_synthetic_data_is_marked(tmp_path, made):
     assert names(tmp_path, mirror, catalogue) == {MARKED}
 
 
-def test_a_mirror_of_the_web_is_asked(tmp_path, made):
+def test_web_mirror_is_checked_for_synthetic_mark(tmp_path, made):
     mirror, catalogue = made
     with serve() as server:
         server.files = {f"/{NAME}/{file.name}": file.read_bytes() for file in (mirror / NAME).iterdir()}
@@ -84,26 +84,26 @@ def test_a_mirror_of_the_web_is_asked(tmp_path, made):
         assert names(tmp_path, server.url, catalogue) == {NAME}
 
 
-def test_files_without_a_description_are_real(tmp_path, made):
+def test_files_without_description_count_as_real(tmp_path, made):
     mirror, catalogue = made
     (mirror / NAME / "source.json").unlink()
     assert names(tmp_path, mirror, catalogue) == {NAME}
 
 
 @pytest.mark.parametrize("content", [[], {}, "synthetic", {"origin": "/mirror"}, {"data": "real"}])
-def test_other_descriptions_are_of_real_data(tmp_path, content):
+def test_other_descriptions_count_as_real_data(tmp_path, content):
     write_json(tmp_path / "source.json", content)
     assert not is_made(read_json(tmp_path / "source.json"))
 
 
-def test_the_demo_alone_is_called_as_before():
+def test_only_demo_keeps_unmarked_name():
     assert name_in_records(DEMO, made=True) == DEMO
     assert name_in_records("yeast", made=False) == "yeast"
     assert without_mark(name_in_records("yeast", made=True)) == "yeast"
     assert [is_synthetic(name) for name in (DEMO, MARKED, NAME, "synthetic-biology")] == [True, True, False, False]
 
 
-def test_no_published_number_stands_beside_synthetic_data(tmp_path):
+def test_synthetic_data_have_no_published_numbers(tmp_path):
     printed = {"table3": "dataset,model,p@1\namazon-670k,fastxml,41.43\n"}
     records = [ranking(MARKED, "fastxml", 0, 0.29), ranking("yeast", "fastxml", 0, 0.5)]
     table = build_from(tmp_path, "table2", "oplt2021", records, {"table2": printed["table3"]})
