@@ -171,9 +171,10 @@ def main(arguments: list[str] | None = None) -> None:
 def _reworded(error: click.ClickException) -> click.ClickException:
     """Return an error that describes ranges in words, and suggests the present name of an option or similar ones."""
     if isinstance(error, click.NoSuchOption):
-        similar = get_close_matches(error.option_name, error.possibilities or (), cutoff=0.7)
-        near = [RENAMED[error.option_name]] if error.option_name in RENAMED else similar
-        return click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
+        similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
+        near = RENAMED.get(error.option_name, "".join(similar))
+        said = f"No such option {error.option_name!r}." + (f" Did you mean {near!r}?" if near else "")
+        return click.NoSuchOption(error.option_name, said, ctx=error.ctx)
     kind = error.param.type if isinstance(error, click.BadParameter) and error.param else None
     if isinstance(error, click.BadParameter) and isinstance(kind, click.IntRange | click.FloatRange):
         ends = f"of at least {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
