@@ -172,6 +172,7 @@ fuzz: $(ENV)/has-test
 lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" ruff check .
 	PATH="$(BIN):$$PATH" ruff format --check .
+	PATH="$(BIN):$$PATH" python .ci/prose.py
 	PATH="$(BIN):$$PATH" mypy
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint

@@ -1,0 +1,77 @@
+"""Check that docstrings, comments, messages and settings are plain English, as a part of `make lint`.
+
+The check fails if a kind of text has more marks (phrases that readers had to read twice) or longer sentences than
+`LIMITS` allows. It then lists the marks. It skips a text that begins on a line with the comment ``# prose: as it is``.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+MARKS = {
+    "write if or when": r"\bwhere\b",
+    "name the noun": r"\b(?:that|those) of\b",
+    "replace what": r"\b[Ww]hat (?:is|are|was|were|it|they|an?|the|no|does|do|did|needs?|of|has|had|have|can|each)\b",
+    "only people speak": r"\b(?:tells?|says?|said|knows?)\b",
+    "use a possessive": r"\bof (?:its|my|his|their|your|our) own\b|\bof (?:yours|ours)\b",
+    "begin with the subject": r"^Of (?!course\b)|^(?:Given|Kept|Left|Made|Measured|Not|Shown) (?:is|are|was|were)\b",
+    "use an ordinary word": r"\b(?:foretold|mend(?:s|ed)?|anew|beside|in place of|but for|as (?:it|they) comes?|so many"
+    r"|so much|warned of|stands? (?:in|below|above|there|at|for)|made again|passports?|go(?:es)? before)\b",
+    "end the sentence": ";",
+}
+# Marks except semicolons and semicolons per 1,000 words, words of a sentence: mean and 90 %.
+LIMITS = {"code": (2.5, 2, 13, 22), "messages": (3, 6, 13, 22), "settings": (3, 6, 15, 24), "tests": (4, 8, 13, 22)}
+LISTED = re.compile(r"(xmlc|benchmarks|tests)/.*\.py|(config|profiles|workflow)/.*\.(ya?ml|smk)|Snakefile|Makefile")
+
+
+def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
+    """Yield kind, line and text of the comments of a file, and of a module's docstrings and long strings."""
+    kind = "settings" if not file.endswith(".py") else "tests" if file.startswith("tests/") else "code"
+    if kind == "settings":
+        rows = [re.search(r"(?:^|\s)#(.+)", row) for row in source.split("\n")]
+        comments = [(line, row[1]) for line, row in enumerate(rows, 1) if row]
+    else:
+        tokens, nodes = tokenize.generate_tokens(iter(source.splitlines(True)).__next__), [*ast.walk(ast.parse(source))]
+        comments = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+        documented = [node.value for node in nodes if isinstance(node, ast.Expr)]
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if node in documented:
+                    prose = re.sub(r"(?m)^\s*>>>.*(?:\n\s*\S.*)*", "", node.value)
+                    paragraphs = re.split(r"\n\s*\n|\n\s*-{3,}\n|\n(?=\s*\S+(?:, \S+)* : )", prose)
+                    yield from ((kind, node.lineno, paragraph) for paragraph in paragraphs)
+                elif kind == "code" and len(re.findall("[A-Za-z]{2,}", node.value)) >= 4 and " " in node.value:
+                    yield "messages", node.lineno, node.value
+    block: list[str] = []
+    for (line, text), (after, _) in pairwise([*comments, (0, "")]):
+        block.append(text.lstrip("#: "))
+        if after != line + 1:
+            yield kind, line - len(block) + 1, " ".join(block)
+            block = []
+
+
+beyond = False
+found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in LIMITS}
+listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
+for file in filter(LISTED.fullmatch, listed):
+    source = Path(file).read_text(encoding="utf-8")
+    for kind, line, text in texts_of(file, source):
+        if "# prose: as it is" not in source.split("\n")[line - 1]:
+            parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`(])", " ".join(text.split()))
+            found[kind] += [(f"{file}:{line}", part) for part in parts if len(part.split()) >= 3]
+for kind, limits in LIMITS.items():
+    lengths = sorted(len(part.split()) for _, part in found[kind])
+    marks = [(mark, at, part) for at, part in found[kind] for mark in MARKS for _ in re.findall(MARKS[mark], part)]
+    words, ends = sum(lengths), sum(mark == "end the sentence" for mark, _, _ in marks)
+    measures = [1000 * (len(marks) - ends) / words, 1000 * ends / words, words / len(lengths)]
+    measures.append(lengths[len(lengths) * 9 // 10])
+    print(f"{kind}: {', '.join(f'{measure:.1f}' for measure in measures)} of at most {limits}")
+    if any(measure > limit for measure, limit in zip(measures, limits, strict=True)):
+        beyond = True
+        print(*(f"{at}: {mark}: {part}" for mark, at, part in marks), sep="\n")
+sys.exit(beyond)

@@ -1,0 +1,43 @@
+"""Former names are refused with the present name, and remain nowhere else."""
+
+import subprocess
+
+import pytest
+from facts import raises_with
+from repository import ROOT
+
+from xmlc.core.errors import RENAMED, InvalidParameterError, nearest
+from xmlc.models import PLT
+
+ORDINARY = {"floor", "beside", "quick", "found", "further", "deviations", "calibrated"}  # words with other meanings
+ALLOWED = {".ci/prose.py", "CHANGELOG.md", "xmlc/core/errors.py", "tests/project/test_renamed.py"}
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_nearest_name_of_former_name_is_its_present_one(name):
+    assert nearest(name, [name + "s", RENAMED[name], name[:-1]]) == RENAMED[name]
+
+
+@pytest.mark.parametrize("name", sorted({*RENAMED} - ORDINARY))
+def test_former_name_is_in_no_other_file(name):
+    command = ["git", "grep", "-lwI", "-e", name, "--", "."]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    assert set(found) <= ALLOWED
+
+
+def test_former_hyperparameter_is_refused():
+    for make in (lambda: PLT(weight_cut=0.1), lambda: PLT().set_params(weight_cut=0.1)):
+        with raises_with(InvalidParameterError, "PLT", "weight_cut", "weight_threshold"):
+            make()
+
+
+@pytest.mark.parametrize(
+    ("words", "present"), [(("deviations",), "seed-variation"), (("estimate", "--floor", "0.1"), "--min-probability")]
+)
+def test_former_command_or_option_is_refused(words, present, capsys):
+    from xmlc.cli import main
+
+    with pytest.raises(SystemExit) as error:
+        main([*words])
+    assert error.value.code == 2
+    assert present in capsys.readouterr().err
