@@ -1,4 +1,4 @@
-"""What all tests share: their order, small random data, and the mirror of real datasets; tests/support has the rest."""
+"""Define the order of all tests and the fixtures that they share. Other helpers are in tests/support."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,22 +7,22 @@ import pytest
 from hypothesis import HealthCheck, settings
 from small_data import random_multilabel
 
-# The first example of a kernel's test contains its compilation, and a busy machine draws examples slowly.
+# The first example of a kernel's test also compiles the kernel. A busy machine draws examples slowly.
 settings.register_profile("kernels", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kernels")
 
 pytest_plugins = ["needs"]
 TESTS = Path(__file__).parent
-KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}  # rooms that have some
+KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}  # test folders that run kernels
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks
+@pytest.hookimpl(tryfirst=True)  # pytest then selects tests by these marks
 def pytest_collection_modifyitems(items):
     """Order the files so that several processes share the work well.
 
-    Those that run the workflow take longest and come first, lest one core wait for them at the end; while one waits for
-    Slurm, another works. Then comes one file of each room in turn: neighbours in a room use the same kernels, which two
-    processes would compile at the same time.
+    Files that run the workflow take longest. They come first, so that no core waits for them at the end. While one
+    of them waits for Slurm, another one computes. Then comes one file of each folder in turn. Files of one folder use
+    the same kernels, and two processes would compile these kernels at the same time.
     """
     long = ("cluster", "hostile", "workflow", "project")
     turns, counts = {}, Counter()
@@ -37,13 +37,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def multilabel():
-    """Give the generator of small random multi-label data."""
+    """Return the function that generates small random multi-label data."""
     return random_multilabel
 
 
 @pytest.fixture(scope="session")
 def mirror():
-    """Folder of real datasets."""
-    from needs import require  # a plugin is imported by pytest first, so that its assertions are rewritten
+    """Return the folder of real datasets, or skip the test if there is none."""
+    from needs import require  # pytest must import a plugin first, to rewrite its assertions
 
     return require("mirror")

@@ -1,4 +1,4 @@
-"""Every function of the Python layer says its types, for mypy to hold it to; kernels, which numba types, do not."""
+"""Every function of the Python layer has type annotations that mypy can check. Numba infers the types of kernels."""
 
 import ast
 
@@ -14,18 +14,18 @@ def decorators(function):
 
 
 def overloaded(tree):
-    """Names for which numba is given kernels: `@overload(name)`."""
+    """Return the names of functions that get a kernel from `@overload(name)`."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return {call.args[0].id for call in calls if getattr(call.func, "id", "") == "overload"}
 
 
 def without_types(tree, kernels=frozenset()):
-    """Names of the functions outside of kernels that leave a parameter or their result without a type."""
+    """Yield each function outside kernels that has a parameter or a result without a type."""
     kernels = kernels or overloaded(tree)
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if decorators(node) & KERNEL_DECORATORS or node.name in kernels:
-                continue  # with all that is defined in it
+                continue  # this also skips the functions inside it
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             given += [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
             typed = [one.annotation is not None or one.arg in ("self", "cls") for one in given]

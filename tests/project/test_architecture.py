@@ -1,4 +1,4 @@
-"""The layers of docs/architecture.md, compared with the imports of the code."""
+"""The imports of the code agree with the layers in docs/architecture.md."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ MOST_LINES, MOST_LINES_OF_RULES = 600, 150
 
 
 def package_of(dotted):
-    """Return the package of a module as the table of layers names it; None for modules that are in none."""
+    """Return the package of a module in the table of layers, or None if the table does not list it."""
     parts = dotted.split(".")[1:]
     name = ".".join(parts[: 2 if parts[:1] == ["suite"] else 1])
     return name if name in LAYERS else None
@@ -47,11 +47,11 @@ def test_the_library_does_not_import_the_suite():
     library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
     assert len(library) > 100
     assert [file for file in library if any(name.startswith("xmlc.suite") for name in imported_modules(file))] == []
-    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # whose names are imported when they are used
+    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # it imports public names on demand
 
 
 def test_library_imports_only_its_dependencies():
-    """Each module of the library is imported while every package outside `dependencies` is missing."""
+    """The test hides every package that is not in `allowed`. Then it imports each module."""
     allowed = {"numba", "numpy", "scipy", "tqdm", "xxhash", "llvmlite", "xmlc"}
     library = [
         file.relative_to(PACKAGE.parent)
@@ -90,7 +90,7 @@ def test_modules_are_short():
 
 
 def test_rules_are_short_and_name_no_paper():
-    """What one paper needs stands in its room."""
+    """Code for a single paper belongs in the paper's own package."""
     texts = {file: file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]}
     assert [file for file, text in texts.items() if len(text.splitlines()) > MOST_LINES_OF_RULES] == []
     assert [file for file, text in texts.items() if re.search(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", text)] == []
@@ -106,7 +106,7 @@ def test_files_and_functions_in_walkthrough_exist():
 
 
 def test_kernels_neither_raise_nor_print():
-    """A kernel that kernels call has no place for the values of a message (see `xmlc.core.numba_private.Library`)."""
+    """A kernel that other kernels call cannot pass values to a message (see `xmlc.core.numba_private.Library`)."""
     found, wrong = 0, []
     for file in MODULES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

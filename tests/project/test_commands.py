@@ -1,7 +1,8 @@
-"""Commands that README.md, config/README.md and the pages of docs/ give.
+"""The commands in README.md, config/README.md and the pages of docs/ are valid.
 
-An indented line is a command, and so is code in a sentence or a table that begins with make, snakemake, xmlc or the
-module of the benchmarks. The programs' own parsers read all of these; those of xmlc that only look at results are run.
+An indented line is a command. Code in text or tables is a command if it begins with make, snakemake, xmlc or the
+module of the benchmarks. Each program's own parser reads its commands. The tests also run the xmlc commands that only
+read results.
 """
 
 import os
@@ -32,7 +33,7 @@ LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! .*
 
 
 def commands_of(page):
-    """List the commands of a page, without comments."""
+    """Return the commands of a page, without comments."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     indented = "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text))
     found = re.findall(r"^    (.*)$", indented, re.MULTILINE)
@@ -48,12 +49,12 @@ MAKE, SNAKEMAKE, XMLC, BENCHMARKS = (
 
 
 def words_of(line):
-    """Return the arguments of a command; folders that are left to the reader are one of the test's."""
+    """Return the arguments of a command. A folder of the test replaces the reader's folders."""
     return shlex.split(re.sub(r"<[^>]*>|/data/xmlc", "mirror", line))[1:]
 
 
 def test_documented_make_commands_are_valid():
-    environment = {"PATH": os.environ["PATH"]}  # without the variables of a make that runs the tests
+    environment = {"PATH": os.environ["PATH"]}  # a make that runs the tests would add its variables
     assert min(len(MAKE), len(SNAKEMAKE), len(XMLC)) > 15
     for line in MAKE:
         command = ["make", "--dry-run", *words_of(line)]
@@ -78,7 +79,7 @@ def test_documented_snakemake_commands_are_valid():
     keys = {field.name for field in fields(Settings)}
     parser = get_argument_parser()
     for line in SNAKEMAKE:
-        # Executors and storages that are not installed are no choices.
+        # The parser refuses executors that are not installed.
         asked, _ = parser.parse_known_args(words_of(line.replace("--executor kubernetes", "")))
         assert {setting.split("=")[0] for setting in asked.config or ()} <= keys, line
         assert (ROOT / (asked.workflow_profile or "profiles/default")).is_dir(), line
@@ -87,7 +88,7 @@ def test_documented_snakemake_commands_are_valid():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The project with a finished table, the demo's accepted ones, and a model."""
+    """Return a project folder with a finished table, the demo's reference tables and a model."""
     folder = tmp_path_factory.mktemp("a project")
     for name in ("results/tables", "accepted"):
         (folder / name).mkdir(parents=True)
@@ -106,4 +107,4 @@ def folder(tmp_path_factory):
 def test_documented_xmlc_commands_run(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(group, words_of(line), catch_exceptions=False)
-    assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: much is missing
+    assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: results are missing

@@ -1,4 +1,4 @@
-"""The definitions of an image: their scripts are shell, and a read-only image gives its kernels to the user."""
+"""A container image is read-only. Its start script copies the compiled kernels to a folder of the user."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from repository import ROOT
 
 
 def sections():
-    """The header and the sections of the Apptainer definition, each as its lines."""
+    """Return the header and the sections of the Apptainer definition, each as a list of lines."""
     found = {"": []}
     for line in (ROOT / "container/apptainer.def").read_text().splitlines():
         if line.startswith("%"):
@@ -22,7 +22,7 @@ APPTAINER = sections()
 
 
 def test_first_start_of_read_only_image_copies_kernels_to_user(tmp_path):
-    """To where `use_kernel_cache` looks if the package cannot be written to."""
+    """If the package is read-only, `kernel_folder` returns this folder of the user."""
     compiled = tmp_path / "opt/venv/lib/python3.13/site-packages/xmlc/__pycache__/kernels-0123"
     compiled.mkdir(parents=True)
     (compiled / "kernel").write_text("code")

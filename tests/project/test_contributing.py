@@ -1,6 +1,6 @@
-"""CONTRIBUTING.md: each of its recipes, carried out in a copy of the project with the text as it stands there.
+"""The recipes in CONTRIBUTING.md work in a copy of the project.
 
-All recipes are carried out first; then the demo runs once, with what was added and nothing else.
+The tests apply the text of all recipes first. Then the demo runs once, with only the parts that the recipes added.
 """
 
 import json
@@ -34,19 +34,22 @@ SECTIONS = dict(re.findall(r"^### (.*?)\n(.*?)(?=^##|\Z)", CONTRIBUTING, re.MULT
 
 
 def blocks_of(section):
-    """List (file, text) of one recipe."""
+    """Return (file, text) of each code block in one recipe."""
     return [(file, text) for file, _, text in BLOCK.findall(SECTIONS[section])]
 
 
 def examples():
-    """The models, the methods and the search of docs/extending.md: files that name themselves, and YAML."""
+    """Return (file, text) of the examples in README.md and docs/extending.md: models, methods and a search.
+
+    The first line of a Python example names its file. YAML belongs to config/demo.yaml.
+    """
     found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
     files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
 
 
 def merged(content, further):
-    """Put keys into keys and items behind items, as someone does who follows the recipe by hand."""
+    """Add keys to dictionaries and items to lists, like a person who follows the recipe by hand."""
     if isinstance(further, dict):
         known = content or {}
         return known | {key: merged(known.get(key), value) for key, value in further.items()}
@@ -56,7 +59,7 @@ def merged(content, further):
 
 
 def added(module, text):
-    """Put code at the end of a module and imports behind its first, or lines into a dictionary."""
+    """Append code to a module and put imports after its first import, or add lines to a dictionary."""
     name, _, items = text.partition(" = {\n")
     if items:
         before, begin, after = module.partition(f"\n{name} = {{\n")
@@ -70,10 +73,10 @@ def added(module, text):
 
 
 class House(Project):
-    """A copy of the project in which recipes are carried out one after the other."""
+    """A copy of the project to which the tests apply one recipe after another."""
 
     def write(self, name, text):
-        """Write what a recipe says where it says it."""
+        """Apply a block of a recipe to the file that the recipe names."""
         file = self.folder / name
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +106,7 @@ def house(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def datasets(house):
-    """Two sets of one's own, one of them in another format, taken from a mirror."""
+    """Return the statistics of two custom datasets from a mirror. Their formats differ."""
     mirror = house.folder.parent / f"{house.folder.name}-mirror"
     rows = "".join(f"{i % 5} 0:{i + 1} {1 + i % 5}:0.5\n" for i in range(40))
     for name, header in (("my-set", "40 6 5\n"), ("my-svm", "")):
@@ -115,7 +118,7 @@ def datasets(house):
 
 
 def prepared(name, mirror, catalogue, folder):
-    """Fetch and prepare as the workflow does, but in this process: the copy would compile the readers anew."""
+    """Download and prepare a dataset in this process. The workflow of the copy would compile the readers again."""
     source, statistics = str(folder / "resources" / name), str(folder / f"{name}.json")
     for arguments in (
         ["download", name, "--out", source, "--mirror", str(mirror)],
@@ -137,7 +140,7 @@ def test_custom_dataset_is_planned_and_read(house, datasets):
 
 @pytest.fixture(scope="module")
 def demo(house):
-    """The demo, run with the model, the methods and the measure of the recipes and with no others."""
+    """Run the demo with only the model, methods and measure of the recipes, and return its tables."""
     few = {
         "methods": ["half", "by-prior"],
         "measures": ["instance-f"],
@@ -213,22 +216,22 @@ def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
     made = house.folder / "results/tables/demo"
     assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
-    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"  # this run did not make it
+    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"  # this run does not write it
 
 
 @pytest.fixture(scope="module")
 def brier(house):
-    """What the script wrote that measures the new kind of record."""
+    """Return a file with the new kind of record, as the recipe's script would write it."""
     record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
     record |= {"kind": "brier", "schema": 1, "split": "80", "brier": 0.125}
     file = house.folder / "results/bibtex/plt/seed0/80/brier.json"
     file.parent.mkdir(parents=True)
-    write_record(file, record)  # what the `write` of the recipe's class calls
+    write_record(file, record)  # the recipe's `write` method calls the same function
     return file
 
 
 def test_a_sixth_paper_is_planned(house, brier):
-    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # one of them of the last recipe
+    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # the last recipe adds a table
     assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps | {"mine2026": 1}
 
 
@@ -256,7 +259,7 @@ def test_table_of_new_record_kind_uses_only_those_records(house, brier):
     write_record(wrong, read_json(brier) | {"brier": "low"})
     done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
     assert done.returncode == 1
-    assert "$.brier" in done.stderr  # the types of the record check what is read
+    assert "$.brier" in done.stderr  # reading checks the types of the record
     assert str(wrong.name) in done.stderr
     other = write(house.folder / "of-another-kind", [ranking()])
     done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")

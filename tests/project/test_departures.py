@@ -1,7 +1,7 @@
-"""docs/departures.md names each choice of `results/published/<paper>/choices.yaml` that a suite does not follow.
+"""docs/departures.md lists each choice in `results/published/<paper>/choices.yaml` that a suite does not follow.
 
-A choice that a setting holds is compared with the configuration as the project reads it; one that no setting holds
-names a test, or else is a departure.
+The tests compare a choice that has a setting with the project's configuration. A choice without a setting names a
+test. If it names none, it is a departure.
 """
 
 import re
@@ -20,36 +20,37 @@ from xmlc.suite.config.settings import read_config
 from xmlc.suite.schemas import converted
 
 PUBLISHED = ROOT / "results/published"
-PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]  # without studies of our own
+PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]  # without xmlc's own studies
 PAGE = (ROOT / "docs/departures.md").read_text()
-ABSENT = object()  # nothing equals it
+ABSENT = object()  # equal to no value
 
 
 class Printed(TypedDict):
-    """A choice in the paper's terms, and the section, page, table, algorithm or figure."""
+    """A choice in the paper's words, and its section, page, table, algorithm or figure."""
 
     printed: str
     where: str
 
 
 class Choice(Printed, total=False):
-    """An explicit choice of a paper, under a key of its own, under which docs/departures.md names it."""
+    """An explicit choice of a paper. docs/departures.md uses the same key for it."""
 
-    #: Where the project has it, or several such places: a key of the suite (`seeds`, `inference.samples`);
-    #: `models.<model>.<key>`, which is a hyperparameter, the estimator's default included, or a key of the model;
-    #: `settings.<key>` of config.yaml; or `xmlc.<module>:<NAME>`, a constant of the package.
+    #: One or several settings for the choice. A setting is a key of the suite (`seeds`, `inference.samples`),
+    #: `models.<model>.<key>`, `settings.<key>` of config.yaml or a constant of the package, `xmlc.<module>:<NAME>`.
+    #: The key of a model may be a hyperparameter, even if only the estimator's default sets it.
     setting: str | list[str]
-    #: One of these with a setting: what it is; what it is by dataset; the values that it may have; the lowest and the
-    #: highest that it, or each of its values, may have; what its highest value reaches; what is among its values.
+    #: A choice with a setting has one of the next six fields. `value` is its value on all datasets, and `by_dataset`
+    #: has one for each dataset. `among` lists the values that it may have. `between` has the lowest and the highest
+    #: number that it may contain. Its highest number is at least `reaches`. It contains all values of `includes`.
     value: object
     by_dataset: dict[str, object]
     among: list[object]
     between: tuple[float, float]
     reaches: float
     includes: list[object]
-    #: The datasets that it is about, if not all of the paper's.
+    #: The datasets of the choice, if it is not about all datasets of the paper.
     datasets: list[str]
-    #: Without a setting, a test that shows that the project follows it.
+    #: The test of a choice without a setting. It shows that the project follows the choice.
     shown_by: Annotated[str, Meta(pattern=r"^tests/.+\.py::test_\w+$")]
 
 
@@ -71,14 +72,14 @@ def choices(paper):
 
 
 def walk(thing, keys):
-    """Follow keys of dicts and names of fields; `ABSENT` where one is not there."""
+    """Follow keys of dicts and names of fields. Return `ABSENT` if one of them is missing."""
     for key in keys:
         thing = thing.get(key, ABSENT) if isinstance(thing, dict) else getattr(thing, key, ABSENT)
     return thing
 
 
 def source_of(model, dataset):
-    """Where the hyperparameters of a dataset are from, as `found` or `provenance` says."""
+    """Return the source of a dataset's hyperparameters from `selected` or `provenance`."""
     said = model.provenance.get("all", "")
     return model.selected[dataset].source if dataset in model.selected else said.partition(":")[0]
 
@@ -91,7 +92,7 @@ def value_of_model(model, key, dataset):
 
 
 def values(paper, setting, datasets):
-    """The value of a setting on each dataset; the same on all where it does not depend on the dataset."""
+    """Return the value of a setting for each dataset, even if the value is the same for all."""
     if setting.startswith("xmlc."):
         module, name = setting.split(":")
         return dict.fromkeys(datasets, getattr(import_module(module), name))
@@ -131,7 +132,7 @@ def follows(choice, dataset, value):
 
 
 def departing(paper, choice):
-    """The datasets on which a setting departs; all of them as one "" if it does on all that the choice is about."""
+    """Return the datasets on which a setting departs. One "" means all datasets of the choice."""
     datasets = choice.get("datasets") or list(choice.get("by_dataset", project().suites[paper].datasets))
     settings = choice["setting"] if isinstance(choice["setting"], list) else [choice["setting"]]
     found = {
@@ -144,7 +145,7 @@ def departing(paper, choice):
 
 
 def departures(paper):
-    """Every departure of a paper's suite, as key and dataset."""
+    """Return every departure of a paper's suite, as key and dataset."""
     found = set()
     for key, choice in choices(paper).items():
         if "setting" in choice:
@@ -155,7 +156,7 @@ def departures(paper):
 
 
 def lines(paper):
-    """The rows of the page's table of a paper: key, datasets, and the text of the other columns."""
+    """Return the rows of a paper's table on the page: key, datasets and the text of the other columns."""
     section = re.search(rf"^## {paper}$(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert section, f"docs/departures.md has no section {paper}"
     rows = re.findall(r"^\| `([a-z0-9-]+)`(?: on ([^|]+?))? \|(.+)\|$", section[1], re.MULTILINE)
@@ -182,7 +183,7 @@ def test_choice_without_setting_names_existing_test(paper):
 
 
 def test_every_setting_exists_in_project():
-    """A misspelt setting would be a departure for ever."""
+    """A misspelt setting would stay a departure forever."""
     for paper in PAPERS:
         suite = project().suites[paper]
         for key, choice in choices(paper).items():

@@ -1,4 +1,4 @@
-"""Examples in the docstrings of public estimators, methods and measures."""
+"""The examples in the docstrings of public estimators, methods and measures run."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""examples/: each script is short, runs without the extra `workflow`, and prints what the site shows."""
+"""Each script in examples/ is short, runs without the extra `workflow` and prints the output shown on the site."""
 
 import re
 import subprocess
@@ -10,11 +10,11 @@ from repository import ROOT
 
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
-#: What the extra `workflow` brings; `None` in `sys.modules` is a package that is not there.
+#: Packages of the extra `workflow`. The value `None` in `sys.modules` hides a package.
 WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
-BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the extra of examples that need one
-BROUGHT = {"serving": {"click"}}  # by the extra too
-VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds; its log and its P@1
+BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the examples that need an extra
+BROUGHT = {"serving": {"click"}}  # this extra also installs them
+VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds, omikuji's log and its P@1
 RUN = """
 import runpy, sys
 sys.modules.update(dict.fromkeys(sys.argv[2:]))

@@ -1,4 +1,4 @@
-"""results/reference/five-seeds: the archived records give its tables, CI's numbers and the page's counts."""
+"""The records in results/reference/five-seeds give its tables, CI's numbers and the counts on the results page."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,31 +26,31 @@ from xmlc.suite.results.records.base import parsed
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 RESULTS, README = ((ROOT / name).read_text() for name in ("docs/results.md", "README.md"))
-# Of the page's counts of claims, in the order of the verdicts.
+# The columns of the page's counts of claims, in the order of the verdicts.
 HEADINGS = ("hold", "do not hold", "opposite sign", "mixed", "undecided", "no data")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """The archive, unpacked where the paths in it are those of the project: the provenance of each table."""
+    """Unpack the archive and return the manifests of its tables. Their paths start at the archive's folder."""
     folder = tmp_path_factory.mktemp("five-seeds")
     unpack_tar(FIVE / "records.tar.xz", folder)
     for name in ("config", "results/published"):
         (folder / name).symlink_to(ROOT / name)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        yield finished_tables(folder / "results/tables", [*SETTINGS["papers"], "neural"])  # made beside them
+        yield finished_tables(folder / "results/tables", [*SETTINGS["papers"], "neural"])  # tests write to this folder
 
 
 def compared(made, accepted):
-    """Compare an accepted table with one that is made as `made` says."""
+    """Rebuild a table from its manifest and compare it with a reference table."""
     table, file = build_table(made), Path("built.csv")
     file.write_text(to_csv(table), encoding="utf-8")
     return compare_rows(made.table, table.keys, read_numbers(accepted, table.keys), read_numbers(file, table.keys))
 
 
 def of_quick_run(made, datasets):
-    """Keep the records of seed 0 and of the datasets that CI runs; other files, as of simulations, stay."""
+    """Keep the records of seed 0 on the datasets that CI runs, and the files of simulations."""
     kept = []
     for path in made.records:
         content = parsed(path, "record") if path.suffix == ".json" else {}
@@ -71,7 +71,7 @@ def test_archived_records_give_reference_tables(finished):
 
 @pytest.mark.slow
 def test_archived_runs_equal_runs_of_ci(finished):
-    """Whatever changes the numbers that CI makes again changes those of the five seeds, which are then out of date."""
+    """If a change alters CI's numbers, the numbers of the five seeds are out of date, too."""
     looked_at = 0
     for made in finished:
         accepted = ROOT / f"results/reference/{made.paper}/{made.table}.csv"

@@ -1,4 +1,4 @@
-"""What steps and estimators depend on."""
+"""Steps and estimators depend only on the modules that they need."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_steps_do_not_depend_on_one_another():
     [
         ("plt", {"plt"}, {"plt"}),
         ("parabel", {"plt"}, {"parabel", "plt"}),  # its trees are PLTs
-        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # it learns with a PLT's kernels, and becomes one
+        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # it learns with a PLT's kernels and becomes a PLT
         ("fastxml", {"fastxml"}, {"fastxml"}),
         ("ldsm", {"ldsm"}, {"ldsm"}),
         ("swnn", {"nearest"}, {"swnn"}),
@@ -37,7 +37,7 @@ def test_estimator_depends_only_on_its_building_blocks(estimator, rooms, domains
 
 
 def private_of_others(file):
-    """Return the private modules that a file imports from the folder of an estimator that is not its own."""
+    """Return the folders of other estimators from which a file imports private modules."""
     own = file.relative_to(PACKAGE).parts[1] if file.is_relative_to(PACKAGE / "models") else None
     found = re.findall(r"^xmlc\.models\.(\w+)\.(?:\w+\.)*_\w", "\n".join(sorted(imported_modules(file))), re.MULTILINE)
     return [folder for folder in found if folder != own and (PACKAGE / "models" / folder).is_dir()]

@@ -1,4 +1,4 @@
-"""docs/package.md, estimates.md and label_sets.md: the examples run, with what a page leaves to the reader."""
+"""The examples in docs/package.md, estimates.md and label_sets.md run. The tests define the reader's data."""
 
 import re
 
@@ -47,7 +47,7 @@ def test_examples_select_label_sets_and_calibrate_estimates(capsys):
 
 
 def network_of(folder):
-    """Return what trains a network of a tiny set, which knows logits of all labels of each row."""
+    """Return a fake training function. Its network has logits of all labels for each row of a tiny dataset."""
     logits = {name: np.random.default_rng(0).normal(size=(120, 8)) for name in ("train", "test")}
 
     def train(rows, Y):
@@ -75,7 +75,7 @@ def test_network_scores_become_estimates_of_both_parts(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.needs("mirror", "baselines")
-@pytest.mark.filterwarnings("ignore:Label")  # scikit-learn's, of a label that few instances have
+@pytest.mark.filterwarnings("ignore:Label")  # scikit-learn warns if few instances have a label
 def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mirror):
     monkeypatch.chdir(tmp_path)
     for name in ("attentionxml-eurlex", "bibtex"):
@@ -87,7 +87,7 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
     for example in blocks(ESTIMATES):
         exec(example, page)
 
-    # AttentionXML under each convention, then scikit-learn and omikuji, whose trees are random.
+    # AttentionXML is first, with each convention. Then follow scikit-learn and omikuji, which has random trees.
     printed = re.findall(r"^\| ([\w -]+(?:, \w+)?) \| (\d+\.[\d. |]*) \|$", ESTIMATES, re.MULTILINE)
     rows = [(name, [float(cell) for cell in cells.split(" | ")]) for name, cells in printed]
     of_file, of_bibtex = ([row for row in rows if len(row[1]) == columns] for columns in (3, 2))
@@ -96,7 +96,7 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
         assert [round(score, 1) for score in page["attentionxml"][name]] == scores, name
     assert [name for name, _ in of_bibtex] == [name for name in page["sklearn"] if "present" not in name]
     for name, (ours, theirs) in of_bibtex:
-        assert page["sklearn"][name] == pytest.approx([ours] * 3, abs=0.3), name  # BLAS differs from machine to machine
+        assert page["sklearn"][name] == pytest.approx([ours] * 3, abs=0.3), name  # BLAS differs between machines
         assert page["omikuji_"][name] == pytest.approx([theirs] * 3, abs=1.5), name
 
     command, unlabelled = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)

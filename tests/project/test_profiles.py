@@ -1,4 +1,4 @@
-"""Profiles of Snakemake: what they read from the environment."""
+"""A Snakemake profile reads the resources of a Slurm allocation from the environment."""
 
 import pytest
 from repository import ROOT
@@ -11,7 +11,7 @@ GIVEN = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE", "SLU
     ("given", "cores", "memory"),
     [
         ({"SLURM_CPUS_PER_TASK": "32", "SLURM_CPUS_ON_NODE": "64", "SLURM_MEM_PER_NODE": "102400"}, "32", 102400),
-        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),  # -n 4, memory by the cluster's default
+        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),  # -n 4, the cluster's default memory
         ({"SLURM_CPUS_ON_NODE": "4"}, "4", None),  # a cluster that does not allocate memory
     ],
 )

@@ -1,4 +1,4 @@
-"""Every shipped hyperparameter says where it is from, and every search can be looked up or made again."""
+"""Every shipped hyperparameter has a source. Every search is stored or can be repeated."""
 
 import json
 import shlex

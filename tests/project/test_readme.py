@@ -1,4 +1,4 @@
-"""README.md, the pages of docs/ and config/README.md: files that they name exist, and the examples of files run."""
+"""README.md, the pages of docs/ and config/README.md name existing files, and their examples run."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def blocks(language, text=README):
 
 
 def keys_of(kind):
-    """Every key that a file of a type may have, at any depth."""
+    """Return every key that a file of a type may have, at any depth."""
     _, parts = msgspec.json.schema_components([kind], schema_hook=lambda _: {"title": "anything"})
     return {key for part in parts.values() for key in part.get("properties", {})}
 
@@ -56,7 +56,7 @@ def test_demo_output_in_readme_matches_reference_results():
     rows = read_numbers(accepted / "table2.csv", table2.keys)
     means = {key: {"macro_f": replace(row["macro_f"], value=float(row["macro_f"].value))} for key, row in rows.items()}
     (panel,) = table2.panels[0].panels_of(Table(table2, "demo", [], {}, None, (), means))
-    # Of the tables that the demo makes, and of no other.
+    # The reference tables are exactly the tables of the demo.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = f"{panel_to_markdown(panel)}\n\nresults/tables/demo  {fingerprint(accepted).word}\n"
     assert blocks("text") == [expected], f"put into the README:\n\n{expected}"

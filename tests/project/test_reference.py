@@ -1,4 +1,4 @@
-"""The accepted numbers: every suite and each of its models has some, none is a cost, and one command makes them."""
+"""Every suite and each of its models has reference results without costs. One command builds all of them."""
 
 import re
 
@@ -18,7 +18,7 @@ FILES = sorted(REFERENCE.glob("*/*.csv"))
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_model_of_suite_has_reference_results(suite):
-    """But for those of datasets with one label each, and programs of others."""
+    """Models for datasets with one label per instance need none, and external programs need none."""
     models = SUITES[suite]["models"]
     own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
     frames = [pd.read_csv(file) for file in FILES if file.parent.name == suite]

@@ -1,14 +1,14 @@
-"""Nothing on the way to a number may give other bits on another processor: a search of the source for what does.
+"""The source uses no function whose results depend on the processor, except in reviewed places.
 
-NumPy compiles many functions several times and takes the form that the processor can run, and so do the C library
-(exp, log, pow and their like), BLAS and scikit-learn; their results differ in the last bits, and unstable sorts in the
-order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square roots to the last bit.
-`xmlc.kernels.float64` and `xmlc.kernels.elementwise` have what takes the others' place. LLVM reorders or fuses
-operations only where a flag lets it, and then as suits the processor.
+NumPy compiles many functions several times and runs the version that suits the processor. The C library (exp, log, pow
+and similar functions), BLAS and scikit-learn do the same. The last bits of a result differ between the versions.
+Unstable sorts differ in the order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square
+roots to the last bit. `xmlc.kernels.float64` and `xmlc.kernels.elementwise` replace the other functions. LLVM reorders
+or fuses operations only if a flag allows it. The result then depends on the processor.
 
-Sums are alike: how NumPy and pandas group the terms depends on their versions, and Python's own `sum` compensates
-floats since 3.12. The order of a sum of floats stands in the source (`xmlc.kernels.sums`), or `math.fsum` and
-`statistics.fmean` round it once. Whole numbers have one sum; `cumsum` adds in order by its definition.
+The order of a sum matters, too. NumPy and pandas group the terms in an order that depends on their versions. Python's
+own `sum` compensates floats since 3.12. The source fixes the order of a sum of floats (`xmlc.kernels.sums`), or
+`math.fsum` and `statistics.fmean` round it once. A sum of whole numbers is exact. `cumsum` is defined to add in order.
 """
 
 import ast
@@ -17,7 +17,7 @@ import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "xmlc"
-# Costs, programs of others, and pictures: no number of theirs is the same on two machines, or is in a table.
+# Costs, external programs and plots. Their numbers differ between machines or are in no table.
 ELSEWHERE = (
     "models/vowpalwabbit.py",
     "suite/papers/figures.py",
@@ -58,7 +58,7 @@ SUMS = {
     "sum", "mean", "std", "var", "average", "median", "prod", "product", "trace", "sem", "describe", "ewm", "rolling",
     "nansum", "nanmean", "nanstd", "nanvar", "nanprod", "nanmedian",
 }  # fmt: skip
-# Sums of each file that were looked at: of whole numbers; of arrays, one after the other; such as are in no number.
+# Number of reviewed sums in each file. They add whole numbers or whole arrays in order, or affect no result.
 LOOKED_AT = {
     "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/environment.py": 1, "data/formats/names.py": 1,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 5,
@@ -73,7 +73,7 @@ LOOKED_AT = {
     "suite/steps/prepare.py": 2, "suite/steps/simulate.py": 3, "suite/steps/sweep.py": 1, "suite/steps/tune.py": 6,
     "thresholds/expected.py": 1, "thresholds/label_sets.py": 1,
 }  # fmt: skip
-# All exact, or rounded once as IEEE 754 requires.
+# All of these are exact, or rounded once as IEEE 754 requires.
 MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "ldexp", "nan", "pi", "sqrt"}
 NUMPY = {
     "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "power", "float_power", "cbrt",
@@ -86,11 +86,11 @@ NUMPY = {
 MODULES = ("cmath", "random", "scipy.special", "scipy.stats", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg")
 MODULES += ("sklearn", "numpy.random", "numpy.linalg", "numpy.fft")
 STABLE = ("stable", "mergesort")
-FLAGS = {"fast", "reassoc", "contract", "arcp", "afn"}  # of LLVM: what it makes of them depends on the processor
+FLAGS = {"fast", "reassoc", "contract", "arcp", "afn"}  # LLVM's code then depends on the processor
 
 
 def found_in(tree):
-    """Yield the line and the name of every use that is not the same on any processor."""
+    """Yield the line and the name of every use whose result may depend on the processor."""
     for module in ast.walk(tree):
         if isinstance(module, ast.ImportFrom | ast.Import):
             yield from imported(module)
@@ -107,7 +107,7 @@ def found_in(tree):
 
 
 def imported(node):
-    """Yield the modules and functions that an import must not bring."""
+    """Yield the line and the name of each forbidden module or function in an import."""
     names = [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
         names = [f"{node.module}.{name}" for name in names]
@@ -120,7 +120,7 @@ def imported(node):
 
 
 def used(node, in_kernel):
-    """Return what a part of the syntax tree uses that it must not, if anything."""
+    """Return the name of the forbidden function or operator in a node of the syntax tree, or None."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         if (node.value.id == "math" and node.attr not in MATH) or (node.value.id == "np" and node.attr in NUMPY):
             return f"{node.value.id}.{node.attr}"
@@ -141,7 +141,7 @@ def called(node, in_kernel):
     if any(k.arg == "fastmath" and getattr(k.value, "value", None) is True for k in node.keywords):
         return "fastmath"
     kinds = [k.value.value for k in node.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)]
-    if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's own is the same anywhere
+    if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's argsort is always the same
         return "argsort"
     if name in ("dot", "power") and isinstance(node.func, ast.Attribute):
         return None if is_ours(node.func) else f".{name}"
@@ -149,7 +149,7 @@ def called(node, in_kernel):
 
 
 def sums(node):
-    """Say whether a call is of a function that adds up in an order of its own."""
+    """Return whether a call adds numbers in an unspecified order."""
     if isinstance(node.func, ast.Name):
         return node.func.id == "sum"
     if ast.unparse(node.func).startswith("np.add.reduce"):
@@ -162,7 +162,7 @@ def is_ours(function):
 
 
 def raised(node, in_kernel):
-    """Powers of 2 are exact; numba turns a power that stands there as a whole number into products."""
+    """Return `**` if a power is forbidden. Powers of 2 are exact. Numba turns literal whole exponents into products."""
     if isinstance(node, ast.AugAssign):
         return "**"
     whole = isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)

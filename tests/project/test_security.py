@@ -1,4 +1,4 @@
-"""Nothing that is stored is code to this package."""
+"""The package never executes stored data as code."""
 
 import ast
 
@@ -28,8 +28,8 @@ def test_stored_data_are_never_unpickled_or_evaluated():
                 found += [f"{name}: {called}"] * (called in UNSAFE_CALLS or options.get("shell") == "True")
                 found += [f"{name}: np.load"] * (called == "np.load" and options.get("allow_pickle") != "False")
     assert found == [
-        "core/kernel_cache.py: pickle",  # for the error that numba raises where a kernel's file is cut off
-        "models/pickled.py: joblib",  # another library's estimator or vectorizer, if the user trusts it
+        "core/kernel_cache.py: pickle",  # numba raises UnpicklingError if a kernel's file is cut off
+        "models/pickled.py: joblib",  # loads another library's estimator or vectorizer if the user trusts it
         "models/pickled.py: joblib",
     ]
 

@@ -1,4 +1,4 @@
-"""The size budget. A line of code comes in when another goes out, or when a user gains what they asked for."""
+"""Each folder has a budget of code lines. A new line replaces another one or gives users a requested feature."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ LAYOUT |= {tokenize.ENDMARKER, tokenize.ENCODING}
 
 
 def code_lines(file):
-    """Count the lines that have code: no docstrings, comments or blank lines."""
+    """Count the lines of code, without docstrings, comments and blank lines."""
     with file.open("rb") as opened:
         tokens = [token for token in tokenize.tokenize(opened.readline) if token.type not in LAYOUT]
     code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}

@@ -1,4 +1,4 @@
-"""The files of a release: the wheel in an empty environment, away from the clone, and the source archive."""
+"""The wheel works in an empty environment outside the clone. The source archive contains all files."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from xmlc import data, inference, metrics, models, thresholds
 from xmlc.core.kernel_cache import kernel_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("lint", "release")]
-MOST_PACKAGES, MOST_MEGABYTES = 12, 380  # 366 of the 370 are llvmlite, NumPy, numba and SciPy
+MOST_PACKAGES, MOST_MEGABYTES = 12, 380  # llvmlite, NumPy, numba and SciPy take 366 of 370
 OF_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 SIZES = """
 import json
@@ -54,7 +54,7 @@ def in_the_clone():
 
 
 def released():
-    """Return the files of the clone, and in place of each link of the package those that it leads to."""
+    """Return the files of the clone. The files behind a link of the package replace the link."""
     names = in_the_clone()
     links = {name: (ROOT / name).resolve().relative_to(ROOT).as_posix() for name in names if (ROOT / name).is_symlink()}
     linked = {link + name[len(to) :] for link, to in links.items() for name in names if f"{name}/".startswith(f"{to}/")}
@@ -63,7 +63,7 @@ def released():
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Wheel and source archive of the files that git tracks or would."""
+    """Return a folder with the wheel and the source archive of all files that git does not ignore."""
     folder = tmp_path_factory.mktemp("release")
     for name in in_the_clone():
         target = folder / "source" / name
@@ -75,7 +75,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def python(built):
-    """Python of an environment with the wheel and what it needs, and not even pip."""
+    """Return the Python of an environment that contains only the wheel and its dependencies, without pip."""
     run(sys.executable, "-m", "venv", "--without-pip", "empty", folder=built)
     python = built / "empty/bin/python"
     install(python, *built.glob("dist/*.whl"))
@@ -119,13 +119,13 @@ def test_type_checkers_resolve_public_names(python, tmp_path):
 
 
 def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
-    """With this Python and its packages, but the package of the wheel alone."""
+    """This Python provides all other packages, but xmlc comes from the wheel alone."""
     (wheel,) = built.glob("dist/*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     before = sorted((tmp_path / "site").rglob("*"))
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)  # the same kernels, by their digest
+    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)  # the wheel's kernels have the same digest
 
     def bash(text, folder):
         done = subprocess.run(["bash", "-ec", text], cwd=folder, env=environment, capture_output=True, text=True)
@@ -142,5 +142,5 @@ def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
 
 def test_page_examples_run_with_wheel(python, tmp_path, monkeypatch):
     install(python, "scikit-learn")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the same kernels, by their digest
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the wheel's kernels have the same digest
     run(python, "-I", "-c", page_in(tmp_path) + "\nassert complete  # all kernels compiled ahead", folder=tmp_path)
