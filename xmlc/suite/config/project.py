@@ -52,8 +52,8 @@ class Project:
         Raises
         ------
         XmlcError
-            A file cannot be read or does not fit, an estimator or a hyperparameter does not exist, or suites contradict
-            each other.
+            A file cannot be read or violates its schema, an estimator or a hyperparameter does not exist, or suites
+            contradict each other.
         """
         settings = Settings.read(config)
         folder = config_folder() if folder is None else folder

@@ -54,7 +54,7 @@ Origin = Annotated[
     str,
     Meta(
         pattern="^(paper|program|search|fitted|hand): .{4,}",
-        description="paper, program, search, calibrated or hand, then ': ' and the place",
+        description="paper, program, search, fitted or hand, then ': ' and the place",
     ),
 ]
 
@@ -118,9 +118,9 @@ class ModelSpec:
     hyperparameters: Hyperparameters = field(default_factory=dict)
     #: For single datasets. Once the suite is read, they include the common ones.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
-    #: The source of values: by hyperparameter, ``all`` for every other common one, ``datasets`` for single datasets.
-    #: The source is the paper, the authors' program, a search on validation, calibrated (fitted to published test
-    #: results) or hand (not searched).
+    #: The source of the values of each hyperparameter. The key ``all`` covers the other hyperparameters, and
+    #: ``datasets`` the values for single datasets. The source is the paper, the authors' program, a search on
+    #: validation, fitted (chosen on published test results) or hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: By dataset, how its hyperparameters were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
@@ -141,8 +141,9 @@ class ModelSpec:
     optional: bool = False
     #: Datasets that it is not run on, with the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
-    #: For a baseline, why its scores take no thresholds, and which hyperparameters were not searched.
+    #: Baselines only: the reason why no thresholds are tuned on the scores.
     skip_thresholds: Reason | None = None
+    #: Baselines only: the hyperparameters that were not searched.
     untuned: Reason | None = None
     #: Its published name. None for its name here, or for the one that a paper's package defines.
     title: Text | None = None
