@@ -52,8 +52,9 @@ class Parabel(SparseProbabilityEstimator):
         Power p of "squared_hinge". None: 2, as in Parabel, up to 1,000 labels, and 3 with more. The higher power trusts
         nodes near their margin more, which improves lower ranks.
     C : float or None
-        Weight of the loss against half the squared length of a node's weights, 1 in Parabel. None: 1, or 0.3 if P@1 of
-        one tree is then better by more than a standard error. P@1 is cross-validated on up to 1000 training instances.
+        Weight of the loss against half the squared length of a node's weights, 1 in Parabel. None selects 0.3 if it
+        raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is cross-validated on up to 1000
+        training instances.
     tol : float or None
         A node stops after a pass in which no dual variable moved by more than this value times C. None: 0.1 up to 1,000
         labels, and 0.03 with more.

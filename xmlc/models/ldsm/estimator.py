@@ -111,7 +111,7 @@ class LdSM(AveragedForest):
         The given or the chosen lambda_1.
     inner_products_ : ndarray of int64, shape (n,)
         Inner products computed for each instance in the last prediction: M for each inner node that it passed.
-        Thresholds do not change the number.
+        Thresholds do not change the number of inner products.
 
     Notes
     -----

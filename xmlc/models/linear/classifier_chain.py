@@ -30,7 +30,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
     P(Y_j = 1 | x, y_1, ..., y_{j-1}). It uses the earlier labels as features, in addition to the features of the
-    instance. Predictions are based on samples from the joint distribution, which draw one label after another.
+    instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
 
     Parameters
     ----------

@@ -190,18 +190,18 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 
     Parameters
     ----------
-    counts : ndarray of uint32, shape (pieces, d)
+    counts : ndarray of uint32, shape (tasks, d)
         Instances of each task that have the feature.
     listed : ndarray of uint32, shape (n_lists,)
         Features that have lists.
-    blocks : ndarray of int, shape (pieces,)
+    blocks : ndarray of int, shape (tasks,)
         Block of each task, ascending.
 
     Returns
     -------
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
         See `NeighbourIndex`.
-    cursors : ndarray of uint32, shape (pieces, n_lists)
+    cursors : ndarray of uint32, shape (tasks, n_lists)
         Place of the task's first posting in a list, relative to the start of the block's postings.
     """
     starts = np.zeros((blocks[-1] + 1, listed.size + 1), dtype=np.uint32)
@@ -264,7 +264,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
         Feature in each place.
     ends : uint32 (d,)
         Scratch.
-    entries : uint64 (nnz of the piece,)
+    entries : uint64 (nnz of the task,)
         Written: the instance, relative to ``start``, in the upper half and the bits of the value in the lower.
     runs : uint32 (order.size + 1, 2)
         Written from the start: place of each feature in the task, ascending, and its first entry. One more row marks

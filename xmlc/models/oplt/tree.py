@@ -10,8 +10,8 @@ from xmlc.core.errors import XmlcError
 
 ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
 NONE = -1  # no node, no label
-SLOT = 8  # float32 in a slot, the unit of allocation: a row of four siblings
-MOST_SLOTS = np.iinfo(np.uint32).max  # a slot takes half of an entry of a hash table
+SLOT = 8  # float32 numbers in a slot. A slot, the unit of allocation, is a row of four siblings.
+MOST_SLOTS = np.iinfo(np.uint32).max  # half of a hash table entry stores the number of a slot
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
 
 # Indices in OnlineTree.counters.

@@ -39,17 +39,17 @@ def append_rows(
     sibling_type: type,
     n_jobs: int | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Append the weights w with abs(w) > cut of dense blocks to the arrays of `CompactNodeWeights`.
+    """Append the weights w of dense blocks with abs(w) > threshold to the arrays of `CompactNodeWeights`.
 
     Parameters
     ----------
-    growing : Growing
+    appendable : Appendable
         Arrays with the weights of the previous blocks.
     dense : DenseBlocks
         Weights of the blocks.
     degrees : int64
         Number of siblings of each block.
-    cut : float
+    threshold : float
         Weight threshold.
     sibling_type : type
         Type of the sibling numbers, see `sibling_type`.
@@ -84,7 +84,7 @@ def append_rows(
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
-    """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > cut."""
+    """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > threshold."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
@@ -121,7 +121,7 @@ def count_weights_above(dense, degrees, threshold, start, end):
 
 @njit(cache=True, nogil=True)
 def rows_above(dense, degrees, threshold, start, end):
-    """Return the weights w with abs(w) > cut of dense blocks as sparse rows. NaN is kept, so that later checks find it.
+    """Return the weights w of dense blocks with abs(w) > threshold as sparse rows. NaN is kept for later checks.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def rows_above(dense, degrees, threshold, start, end):
         Weights of the blocks.
     degrees : int64
         Number of siblings of each block.
-    cut : float32
+    threshold : float32
         Weight threshold.
     start, end : int
         The blocks are ``start .. end - 1``.

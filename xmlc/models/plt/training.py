@@ -49,19 +49,19 @@ class Reach(NamedTuple):
 class Tasks(NamedTuple):
     """List groups of contiguous siblings to train together.
 
-    Piece i has the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of its block.
+    Task i has the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of its block.
 
     Attributes
     ----------
-    blocks : int64 (pieces,)
-        Block of each piece.
-    firsts : int64 (pieces,)
+    blocks : int64 (tasks,)
+        Block of each task.
+    firsts : int64 (tasks,)
         Node number of the first sibling of the block.
-    bases : int64 (pieces,)
-        First sibling of the piece, counted within the block.
-    widths : int64 (pieces,)
-        Number of siblings of the piece.
-    degrees : int64 (pieces,)
+    bases : int64 (tasks,)
+        First sibling of the task, counted within the block.
+    widths : int64 (tasks,)
+        Number of siblings of the task.
+    degrees : int64 (tasks,)
         Number of siblings of the block.
     """
 
@@ -106,11 +106,11 @@ def train_nodes(
         Rows in the order of each pass.
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
-    cut : float or None
-        Weight threshold: weights w with abs(w) <= cut are dropped and the others stored sparse. None keeps all weights.
+    threshold : float or None
+        Weights w with abs(w) <= threshold are dropped, and the others are stored sparse. None keeps all weights.
     n_jobs : int or None
         Threads, see `xmlc.core.threads.resolve_threads`.
-    growing : Growing, optional
+    appendable : Appendable, optional
         Arrays to append the weights to.
     title : str
         Title in the progress display.
@@ -197,10 +197,10 @@ def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
 def _parts(
     blocks: np.ndarray, firsts: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
 ) -> tuple[list[Tasks], list[float]]:
-    """Split the work into groups of pieces, the most expensive pieces first. Return the groups and their costs.
+    """Split the work into groups of tasks, the most expensive tasks first. Return the groups and their costs.
 
-    A block with more work than ``limit`` is split between its siblings. The time of a piece counts full registers,
-    because a few siblings take as long as a full register.
+    A block with more work than ``limit`` is split between its siblings. The time of a task is estimated from its number
+    of registers, because a partly filled register takes as long as a full one.
     """
     work = nonzeros * degrees
     chosen, bases, widths = [], [], []
@@ -225,7 +225,7 @@ def _parts(
 
 @njit(cache=True, nogil=True)
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
-    """Train some pieces and write all their weights.
+    """Train some tasks and write all their weights.
 
     Parameters
     ----------
@@ -235,14 +235,14 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
         See `train_nodes`.
     reach : Reach
         Instances that reach each block.
-    pieces : Pieces
+    tasks : Tasks
         Siblings to train.
     dense : DenseBlocks
-        Blocks from ``offset`` on. The weights of the pieces' nodes are overwritten.
+        Blocks from ``offset`` on. The weights of the tasks' nodes are overwritten.
     offset : int
         Number of the first block of ``dense``.
     bias : float32 (n_nodes,)
-        Overwritten for the pieces' nodes.
+        Overwritten for the tasks' nodes.
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
     per_weight : int
@@ -273,10 +273,10 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
 
 @njit(cache=True, nogil=True)
 def train_batch(x, importance, reach, tasks, i, features, bias, solver, scratch, state):
-    """Train the siblings of piece ``i``.
+    """Train the siblings of task ``i``.
 
-    The piece works on contiguous copies of its instances, with renumbered features. Each non-zero then touches
-    contiguous memory, and the cache holds only data of this piece.
+    The task works on contiguous copies of its instances, with renumbered features. Each non-zero then touches
+    contiguous memory, and the cache holds only data of this task.
 
     Parameters
     ----------
@@ -286,14 +286,14 @@ def train_batch(x, importance, reach, tasks, i, features, bias, solver, scratch,
         See `train_nodes`.
     reach : Reach
         Instances that reach each block.
-    pieces : Pieces
-        List that contains the piece.
+    tasks : Tasks
+        List that contains the task.
     i : int
-        Number of the piece.
+        Number of the task.
     features : uint32
         Features of the instances that reach the block, ascending.
     bias : float32 (n_nodes,)
-        Overwritten for the piece's nodes.
+        Overwritten for the task's nodes.
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
     scratch : pair of uint32

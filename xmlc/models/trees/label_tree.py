@@ -21,7 +21,7 @@ class LabelTree:
     Attributes
     ----------
     children : ndarray of int64, shape (n_nodes + 1,)
-        Number of the first child of each node.
+        The node number of each node's first child.
     parent : ndarray of int32, shape (n_nodes,)
         Parent of each node, -1 for the root.
     label : ndarray of int32, shape (n_nodes,)
@@ -39,7 +39,7 @@ class LabelTree:
         Parameters
         ----------
         children : ndarray of int, shape (n_nodes + 1,)
-            Number of the first child of each node.
+            The node number of each node's first child.
         label : ndarray of int, shape (n_nodes,)
             Label of each leaf, -1 for an inner node.
 
