@@ -57,12 +57,12 @@ def shuffle(order, key):
 
 @njit(cache=True)
 def shuffle_stream(order, seed, task):
-    """Shuffle an array in place with the stream of (seed, piece)."""
+    """Shuffle an array in place with the stream of (seed, task)."""
     shuffle(order, stream_key(seed, task))
 
 
 def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> np.ndarray:
-    """Return a random permutation of 0 .. n - 1 that depends only on (seed, piece).
+    """Return a random permutation of 0 .. n - 1 that depends only on (seed, task).
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
         Length.
     seed : int
         The user's seed, not negative.
-    piece : int
+    task : int
         Number of the stream, a constant for each use of random numbers (`Stream`).
     dtype : type
         Integer type of the result.
@@ -85,8 +85,8 @@ class Stream(IntEnum):
 
     Two uses of one seed must have different numbers, or they draw the same random numbers. Code with a separate key,
     such as the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed. A change of a number
-    changes all results that depend on it. Kernels take ``Stream.NAME.value``. A comment with ``+ k`` means a range of
-    streams.
+    changes all results that depend on it. Kernels use the integer ``Stream.NAME.value``. A comment with ``+ k`` means a
+    range of streams.
     """
 
     # Data

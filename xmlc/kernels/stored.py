@@ -91,7 +91,7 @@ class Field:
     ----------
     name : str
     dtype : dtype or None
-        The type. None allows several types.
+        The required dtype. None allows any dtype.
     shape : tuple of int, str or None
         A text is a named size, as in "nodes + 1" or "2 * nodes". The first array with that name determines its value.
         None allows any size.

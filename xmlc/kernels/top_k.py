@@ -21,8 +21,8 @@ def rank_key(number, estimate):
 
     If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so a node
     ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes rank first.
-    Numbers are from -1 to 2**31 - 1. If labels are ranked instead of nodes, the smaller label is first
-    (`xmlc.kernels.heaps.ranks_before`).
+    Numbers are from -1 to 2**31 - 1. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two
+    estimates are equal, the smaller label ranks first.
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
 
