@@ -33,13 +33,13 @@ def run_tasks(
     progress: Progress | None = None,
     then: Callable[[T], object] | None = None,
 ) -> list[T]:
-    """Call ``work(*piece)`` for every piece on ``n_jobs`` threads and return the results in order.
+    """Call ``work(*task)`` for every task on ``n_jobs`` threads and return the results in order.
 
     Parameters
     ----------
     work : callable
         Calls kernels compiled with ``nogil=True``.
-    pieces : sequence of tuple
+    tasks : sequence of tuple
         Arguments of the tasks. They start in this order, so put the costly ones first.
     n_jobs : int or None
         Threads, see `resolve_threads`.
@@ -50,13 +50,13 @@ def run_tasks(
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Called with each result in the order of the pieces. The returned list is then empty. A thread calls it after
+        Called with each result in the order of the tasks. The returned list is then empty. A thread calls it after
         it has waited for all earlier results. At most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks) if then is None else []
     numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
-    n_done = [0]  # Number of pieces whose result went to `then`.
+    n_done = [0]  # Number of tasks whose result went to `then`.
 
     def fail(error: BaseException) -> None:
         with turn:

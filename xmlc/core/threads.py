@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError
 
 
 def set_process_threads(n_threads: int) -> None:
-    """Give this process ``n_threads`` numba threads, for the command line. Call it before numba is imported.
+    """Limit numba to ``n_threads`` threads in this process. Call this function before numba is imported.
 
     Snakemake limits the threads of OpenMP and BLAS by environment variables, but not those of numba. Without a limit,
     numba's pool uses every core.
