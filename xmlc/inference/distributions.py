@@ -129,7 +129,7 @@ def predict_blocks(
     shape : (n, m)
     n_jobs : int or None
         Number of threads. The blocks do not depend on it.
-    rows_per_piece : int
+    rows_per_task : int
         Instances per task.
 
     Returns

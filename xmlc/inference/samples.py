@@ -110,8 +110,8 @@ def draw_chains(conditionals, seed, first_task, drawn):
         Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
     seed : int64
         Seed of the random streams.
-    first_piece : int64
-        Instance t uses the stream (seed, first_piece + t).
+    first_task : int64
+        Instance t uses the stream (seed, first_task + t).
     drawn : bool (n, n_samples, m)
         Written: the label vectors.
     """
