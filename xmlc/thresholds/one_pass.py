@@ -64,7 +64,7 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tu
     counts : ndarray of int, shape (m,)
         Entries of each label.
     entries : int
-        Entries in a range.
+        Approximate number of entries and labels per range, counted together.
     """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
     candidates = np.searchsorted(work, np.arange(entries, work[-1], entries))
@@ -394,7 +394,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @njit(cache=True, nogil=True)
 def instance_of(spe, truth, i, start, end):
-    """Return an instance's labels with estimates, the estimates, and its true labels, from ``start`` to ``end - 1``."""
+    """Return the estimated labels, their estimates and the true labels of instance ``i`` in ``start .. end - 1``."""
     (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
 

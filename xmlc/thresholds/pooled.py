@@ -102,7 +102,7 @@ UNIT = 2.0**-40
 
 @njit(cache=True, nogil=True)
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
-    """Return one value of `xmlc.metrics.measure.Overlap` (0/0 = 1) in multiples of ``unit``, int64.
+    """Return `xmlc.metrics.measure.Overlap` of a true and a predicted set, as an int64 multiple of ``unit`` (0/0 = 1).
 
     Parameters
     ----------
