@@ -90,7 +90,7 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return files of records. A folder is replaced by the files that a table or figure needs from it.
+    """Return the record files of a table or figure. Each folder is replaced by the files that are needed from it.
 
     Parameters
     ----------

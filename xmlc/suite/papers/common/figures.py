@@ -90,7 +90,7 @@ def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
 
 
 def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each model's points, program by program."""
+    """Return the style of each model's points. The models of a program have one colour and different markers."""
     programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
     return {
         model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 4}

@@ -46,7 +46,7 @@ table1 = TableDefinition(
     threads=("inference_threads",),
     notes=(
         fixed(
-            "PCC is a classifier chain: GFM and GFM-T use its joint distribution, H and MEUF its marginals. "
+            "PCC is a classifier chain. GFM and GFM-T use its joint distribution. H and MEUF use its marginals. "
             "BR is a model of single labels, which has only marginals.",
             INSTANCE_F_CONVENTION,
             "Macro-F is the mean over all m labels, with 0/0 = 1.",
