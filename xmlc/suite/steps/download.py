@@ -229,11 +229,11 @@ def _check(file: Path) -> None:
 
 
 def _kept(entry: Dataset, name: str, file: Path) -> str:
-    """Return the name under which a file of a mirror is kept.
+    """Rename and unpack a file from a mirror if necessary, and return the name of the file.
 
-    If the catalogue has addresses, their files are kept under the same names and uncompressed. A dataset's digest then
-    does not depend on its source. `train.txt` and `test.txt` stay as found, because reference tables contain the
-    digests of such copies.
+    If the catalogue has download addresses, the file gets the same name as a download and is unpacked. A dataset's
+    digest then does not depend on the source of the files. `train.txt` and `test.txt` are not changed, because
+    reference tables contain the digests of such copies.
     """
     if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
         return file.name

@@ -147,7 +147,7 @@ def _scores(
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Add the time of inferring to the time of drawing or estimating. An oracle has neither of the two."""
+    """Add the inference time to the time of drawing or estimating. An oracle needs neither drawing nor estimating."""
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
     before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
