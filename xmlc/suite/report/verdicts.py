@@ -102,7 +102,7 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     Parameters
     ----------
     difference : float
-        Ours minus published.
+        Our number minus the published number.
     interval : float
         Half the width, or NaN if there is no interval.
     published : float
