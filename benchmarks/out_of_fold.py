@@ -32,8 +32,8 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
-# For each title: the measure on the test set, and the measure that selects a point of the grid. The papers select by
-# macro_f.
+# Each title has two measures. The first is reported on the test set. The second selects a point of the grid. The papers
+# select by macro_f.
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}

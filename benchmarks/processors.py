@@ -29,14 +29,14 @@ WITNESSES = {
 
 @dataclass(frozen=True)
 class Processor:
-    """Describe a processor to compute as for.
+    """Describe a processor to imitate.
 
     Attributes
     ----------
     name, title : str
         Name, and a description with its instructions.
     environment : dict of str to str
-        Variables that make numba, NumPy, the C library and OpenBLAS compute as for this processor.
+        Variables that make numba, NumPy, the C library and OpenBLAS imitate this processor.
     differs : tuple of str
         The `witnesses` whose results must differ from the results of a processor with all features.
     """
