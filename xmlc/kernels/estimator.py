@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from xmlc.core.errors import RENAMED, XmlcError, nearest
 from xmlc.core.errors import InvalidParameterError as InvalidParameterError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
@@ -89,19 +89,6 @@ class Estimator:
     #: Hyperparameters that may change between calls of ``partial_fit``, because it does not depend on them.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
     _learning_with: Hyperparameters | None = None  # results of `as_kept`, and the values in text form
-
-    def __new__(cls, *args: object, **given: object) -> Self:
-        """Return a new estimator. Refuse former names of hyperparameters, which Python's own message does not explain.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a name is one of `xmlc.core.errors.RENAMED`.
-        """
-        for name in given.keys() - cls._hyperparameter_names():
-            if RENAMED.get(name) in cls._hyperparameter_names():
-                raise InvalidParameterError(f"{cls.__name__}: found {name}, expected {RENAMED[name]}, its present name")
-        return super().__new__(cls)
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
