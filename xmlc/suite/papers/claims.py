@@ -82,7 +82,7 @@ class Claim:
 
     @property
     def scale(self) -> Scale:
-        """Return the scale of the effects."""
+        """Return the kind of the effects: differences, distances or ratios."""
         return Scale(self.said.scale)
 
     @property

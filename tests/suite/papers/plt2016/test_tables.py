@@ -68,7 +68,7 @@ def test_table_2_marks_overfitting_of_sto(build):
         records.append(record)
     notes = build("table2", records + every_method(model="oracle")).notes
     overfits, not_seen = (
-        next(note for note in notes if start in note) for start in ("STO overfits", "without this pattern")
+        next(note for note in notes if start in note) for start in ("STO overfits", "No overfitting of STO")
     )
     assert absent(overfits, "yeast", "PLT", 90.0, 35.0, 40.0) == []
     assert [name in not_seen for name in ("yeast", "scene", "enron", "oracle")] == [False, True, True, False]

@@ -79,7 +79,7 @@ def overfitting(table: Table) -> list[str]:
         figures = f"STO {on_validation['sto']:.1f} on validation, {sto:.1f} on test, best other {others:.1f} on test"
         shown[bool(highest and sto < others)].append(f"{dataset} with {model_title(model)} ({figures})")
     parts = ("STO overfits (highest macro-F on the validation set, not on the test set): ", shown[True])
-    rest = ("Other results, without this pattern: ", shown[False])
+    rest = ("No overfitting of STO (not highest on validation, or not below another method on test): ", shown[False])
     return [start + "; ".join(names) + "." for start, names in (parts, rest) if names]
 
 

@@ -301,7 +301,7 @@ def _number(value: object) -> float:
 
 
 def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, PercentByMeasure]:
-    """Return the scores of rows by their value, in percent and averaged over seeds."""
+    """Return the mean scores over seeds, in percent, for each value on the horizontal axis."""
     found: dict[float, list[Mapping[str, float]]] = {}
     for value, metrics in rows_of:
         found.setdefault(value, []).append(metrics)

@@ -100,9 +100,9 @@ def _against_lemma_1(table: Table) -> list[str]:
     if not found:
         return []
     return [
-        "Lemma 1 needs lambda_2 > (M - 3) lambda_1. M, lambda_1, lambda_2 violate it on "
-        + "; ".join(f"{name} ({values})" for name, values in found.items())
-        + ": splits that send each label in two directions have at most the J of balanced and pure ones."
+        "Lemma 1 needs lambda_2 > (M - 3) lambda_1. The settings (M, lambda_1, lambda_2) do not meet this condition on "
+        + ", ".join(f"{name} ({values})" for name, values in found.items())
+        + ". Splits that send each label in two directions then have at most the J of balanced and pure splits."
     ]
 
 
