@@ -250,7 +250,7 @@ class JoinedTrees:
     fields : iterable of Field
         Fields of the forest. They mark the arrays that contain starts, or codes of nodes.
     folder : Path or None
-        Folder to which the arrays are written. None keeps them in memory.
+        Folder to which the arrays are written. None keeps the arrays in memory.
     """
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:

@@ -244,8 +244,9 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
     Notes
     -----
-    Three costs need no array and no loop. If an instance has as many labels as features, training takes a third less
-    time than with the general form. The smallest cost is hard to predict, so the only branch is for ties.
+    Two directions have only three costs, which need no array and no loop. If an instance has as many labels as
+    features, training takes a third less time than with the two general functions. The smallest cost is hard to
+    predict, so the only branch is for ties.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)

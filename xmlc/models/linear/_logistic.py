@@ -16,7 +16,7 @@ kernels have these particularities:
 * A product with the matrix reads each row once, for X p and X^T u. Eight labels share a pass (see `multiply_row`).
   Each lane has a separate phase. It starts the next label of the queue when its path of C ends.
 * Exact Newton steps by Cholesky would take d^3 / 3 operations. This is as much as hundreds to thousands of products. A
-  step by CG needs only 5 to 100.
+  step by CG needs only 5 to 100 products.
 
 The squared Newton decrement is twice the possible gain of the next step. A lane ends when this decrement is below
 `TOLERANCE` times f. This is tested twice. After CG the decrement is known, and the lane ends with the step. Before CG

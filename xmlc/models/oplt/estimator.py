@@ -125,7 +125,7 @@ class OPLT(SparseProbabilityEstimator):
     balance : {"ratio", "printed"}
         "best_greedy": measure of balance for a child c of v. "ratio" is ``log(|L_v| / (|Ch(v)| |L_c|))``, the
         difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
-        the paper. With many leaves, "printed" is close to 0 for all children, and the tree is hardly balanced.
+        the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances the tree.
     growth : {"paper", "program"}
         How the tree takes a new label. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
         0.7), which makes chains with b > 2 (see ``xmlc.models.oplt.growth``).
