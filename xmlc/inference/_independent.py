@@ -30,8 +30,8 @@ def candidates(p, ids, with_empty=True):
     - E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
       u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
       Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, hence I_t <= 1 / (u + t - 1). Here
-      t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). So this bound does not rise either,
-      from the first k with p_k <= M_k / (k + c).
+      t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). The labels are in descending
+      order of p. The bound therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
     When an upper bound that can only fall is below a lower bound, no greater k can win.
 
