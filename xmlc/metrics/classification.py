@@ -92,7 +92,7 @@ def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.c
 
 
 def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
-    """Return the counts of `agreement` for at least one block of truth and label sets, with the same ``times``."""
+    """Return `agreement` for data in one or more blocks. ``times`` has one number per row of all blocks together."""
     counts, first = [], 0
     for truth, predicted in blocks:
         last = first + truth.shape[0]

@@ -28,9 +28,9 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
     Jain et al. (KDD 2016) use 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all other datasets. The
-    repository, pyxclib and napkinXC do the same. WikiTitles counts as Wikipedia and AmazonTitles as Amazon. AmazonCat,
-    Wiki10 and WikiSeeAlso count as other datasets (issue 7 of pyxclib and the published configurations of DeepXML and
-    DECAF). A label-feature dataset (``lf-...``) has the values of its plain counterpart.
+    repository, pyxclib and napkinXC use the same values. WikiTitles counts as Wikipedia and AmazonTitles as Amazon.
+    AmazonCat, Wiki10 and WikiSeeAlso count as other datasets (issue 7 of pyxclib and the published configurations of
+    DeepXML and DECAF). A label-feature dataset (``lf-...``) has the values of its plain counterpart.
 
     The function accepts the names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do not
     matter. Names without "wiki" and "amazon" get 0.55, 1.5.
