@@ -55,7 +55,7 @@ class Where:
     beside: tuple[str, int] | None = None
 
     def takes(self, model: str, method: str) -> bool:
-        """Return whether records of a model, and of a method if they have one, are wanted."""
+        """Return whether this need includes records of ``model`` and ``method``. An empty method counts as included."""
         of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
         return (not self.models or model in self.models) and of_method
 
