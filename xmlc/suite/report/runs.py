@@ -93,7 +93,7 @@ def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return the values of each run for the cells that papers publish. ``known`` has the records behind the tables.
+    """Return the values of all seeds for each table cell with a published number. ``known`` holds the tables' records.
 
     Raises
     ------
