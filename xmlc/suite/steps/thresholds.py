@@ -208,7 +208,7 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @out_option("Folder for <method>.npy.", required=False, name="--thresholds")
 @click.option("--calibration", type=FILE, default=None,
               help="JSON record to write with the calibration of --estimates.")  # fmt: skip
-@out_option("Folder for <method>.json, one record each.")
+@out_option("Folder for <method>.json, one record per method.")
 def command(
     step: TrainedStep,
     model: SparseProbabilityEstimator,
