@@ -1,5 +1,6 @@
 """The records in results/reference/five-seeds give its tables, CI's numbers and the counts on the results page."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -122,6 +123,10 @@ def test_results_page_reports_outcome_of_published_numbers():
     outside = total["outside +"] + total["outside -"]
     words = ("equal as printed", "inside", "different", "undecided")
     equal, inside, different, undecided = (f"{total[word]} {word}" for word in words)
+    for line in lines:
+        cells = line.strip("| ").split(" | ")
+        reproduced = f"{int(cells[6]) + int(cells[7])} of {cells[2]}"
+        assert re.search(rf"(?m)^\| {cells[0]} \|.*\| {reproduced} \|$", README), cells[0]
     short = f"{total['run']} of {total['printed']} printed numbers were run: "
     short += f"{equal}, {inside}, {outside} outside, {different}, {undecided}"
     assert short in " ".join(README.split()), f"put into the README: {short}"
