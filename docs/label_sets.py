@@ -1,4 +1,4 @@
-"""Write the figure of the page "Label sets" from results/benchmarks/expected-f.csv."""
+"""Write the figure of the page "From estimates to label sets" from results/benchmarks/expected-f.csv."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples in docs/package.md, estimates.md and label_sets.md run. The tests define the reader's data."""
+"""The examples in four pages of docs run, and print what the page shows. The tests define the reader's data."""
 
 import re
 
@@ -44,6 +44,12 @@ def test_examples_select_label_sets_and_calibrate_estimates(capsys):
     page["spe_val"] = page["spe_test"] = page["spe"]
     exec(calibrate, page)
     assert page["calibrated"].sum() == pytest.approx(Y_val[page["spe"].nonzero()].sum(), rel=1e-5)
+
+
+def test_example_prints_the_sets_on_page(capsys):
+    page = (ROOT / "docs/expected_f.md").read_text()
+    exec(*blocks(page), {})
+    assert [capsys.readouterr().out] == blocks(page, "text")
 
 
 def network_of(folder):
