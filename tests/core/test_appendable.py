@@ -12,7 +12,7 @@ from facts import raises_with
 from xmlc.core import appendable
 from xmlc.core.appendable import Appendable, NotFiniteError, give_back
 
-PIECES = [
+TASKS = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
     {"a": np.arange(0), "b": np.zeros((0, 4), dtype=np.float32)},
     {"a": np.arange(2000), "b": np.arange(20, dtype=np.float32).reshape(4, 5).T[:, :4]},
@@ -22,11 +22,11 @@ PIECES = [
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_blocks_are_appended_in_order(tmp_path, on_disk):
     arrays = Appendable(tmp_path if on_disk else None)
-    for task in PIECES:
+    for task in TASKS:
         arrays.append(**task)
     found = arrays.finished()
     for name, array in found.items():
-        expected = np.concatenate([task[name] for task in PIECES])
+        expected = np.concatenate([task[name] for task in TASKS])
         assert array.dtype == expected.dtype
         assert array.tobytes() == expected.tobytes()
         assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)

@@ -145,7 +145,7 @@ def test_broken_matrices_are_refused_and_error_names_the_array(name, wrong):
 
 @pytest.mark.parametrize(("place", "value"), [(0, -1), (4, 9), (7, 5)])
 def test_numbers_out_of_range_are_found_in_any_piece(monkeypatch, place, value):
-    monkeypatch.setattr(indices, "VALUES_PER_PIECE", 3)
+    monkeypatch.setattr(indices, "VALUES_PER_TASK", 3)
     numbers = np.arange(8).reshape(4, 2) % 5
     indices.check_below(numbers, "numbers", 5)
     numbers.flat[place] = value

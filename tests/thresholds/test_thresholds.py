@@ -17,7 +17,7 @@ from xmlc.thresholds.one_pass import instances, label_tasks
 def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypatch):
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
     monkeypatch.setattr("xmlc.thresholds.one_pass.label_tasks", lambda counts: label_tasks(counts, 500))
-    monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_PIECE", 500)
+    monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_TASK", 500)
     rng = np.random.default_rng(2)
     spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5)

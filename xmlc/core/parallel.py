@@ -29,7 +29,7 @@ def run_tasks(
     n_jobs: int | None = None,
     costs: Iterable[float] | None = None,
     title: str = "",
-    unit: str = "pieces",
+    unit: str = "tasks",
     progress: Progress | None = None,
     then: Callable[[T], object] | None = None,
 ) -> list[T]:

@@ -15,7 +15,7 @@ from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
 # The published procedures take milliseconds per instance, so small tasks keep several threads busy.
-JANSCHE_ROWS_PER_PIECE = 16
+JANSCHE_ROWS_PER_TASK = 16
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
@@ -124,7 +124,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
 
 def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[sparse.csr_array, np.ndarray]:
     p = as_marginals(marginals)
-    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_PIECE)
+    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
 
 
 # The functions below apply simple rules: Lewis' approximation, the multinomial case, and H.

@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_PIECE = 1 << 22  # for checks
+VALUES_PER_TASK = 1 << 22  # for checks
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -102,7 +102,7 @@ def check_below(
         If an integer lies outside.
     """
     flat = values.reshape(-1)
-    for start, end in row_blocks(flat.size, VALUES_PER_PIECE):
+    for start, end in row_blocks(flat.size, VALUES_PER_TASK):
         part = flat[start:end]
         if not (part.min() >= least and part.max() < limit):
             first = start + int(np.argmax((part < least) | (part >= limit)))

@@ -32,7 +32,7 @@ from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
 # Labels differ in size, so a task is limited by its estimates and positives together.
-ENTRIES_PER_PIECE = 1 << 18
+ENTRIES_PER_TASK = 1 << 18
 
 
 class Instances(NamedTuple):
@@ -48,7 +48,7 @@ def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
     found, n_labels = list[Instances](), Y.shape[1]
     for part, truth in blocks_of_rows(spe, Y):
         tasks = [(0, n_labels)]
-        if part.nnz + truth.nnz > ENTRIES_PER_PIECE:
+        if part.nnz + truth.nnz > ENTRIES_PER_TASK:
             entries, positives = (np.bincount(each.indices, minlength=n_labels) for each in (part, truth))
             tasks = label_tasks(entries + positives)
             release(part)
@@ -56,7 +56,7 @@ def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
     return found
 
 
-def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_PIECE) -> list[tuple[int, int]]:
+def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
     """Divide labels into ranges ``(start, end)`` of about equal work, which depend on the data alone.
 
     Parameters

@@ -35,7 +35,7 @@ def test_compact_nodes_keep_exactly_weights_above_threshold(m, arity, d, seed, c
 def test_compact_nodes_are_equal_for_any_threads_and_pieces(monkeypatch):
     _, nodes = random_nodes(60, 4, 20, 1)
     whole = drop_small(nodes, 0.2)
-    monkeypatch.setattr(compacting, "WEIGHTS_PER_PIECE", 50)
+    monkeypatch.setattr(compacting, "WEIGHTS_PER_TASK", 50)
     for n_jobs in (1, 2):
         for one, other in zip(whole, drop_small(nodes, 0.2, n_jobs), strict=True):
             np.testing.assert_array_equal(one, other)

@@ -28,7 +28,7 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_pa
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, with estimates 1 and 0
 MAX_WEIGHTS = 250_000_000  # 2 GB, because weights are dense in labels x features
-PIECE = 32  # labels in a thread's task, four for each lane, so that few lanes wait for the last label
+LABELS_PER_TASK = 32  # labels in a thread's task, four for each lane, so that few lanes wait for the last label
 
 
 @hyperparameters
@@ -212,14 +212,14 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     Returns
     -------
     list of ndarray
-        The labels of each task, at most `PIECE`. Labels with many positives and many negatives come first, because they
+        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first, because they
         take the most steps. The last label must be short, because other lanes wait for it.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
     rarer = np.minimum(counts, int(training.sum()) - counts)
     labels = labels[np.argsort(-rarer, kind="stable")]
-    n_blocks = -(-labels.size // PIECE)
+    n_blocks = -(-labels.size // LABELS_PER_TASK)
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 

@@ -16,7 +16,7 @@ from xmlc.kernels.stored import Field
 MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances per block: numbers fit 16 bits, accumulators (512 KB) fit a level-2 cache
 MOST_POSTINGS = np.iinfo(np.uint32).max  # of a block, because starts of its lists are uint32
-PIECES = 8  # smallest number of tasks, except for few instances, so that each thread gets several
+TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several
 LEAST_ROWS = 256  # smallest number of instances per task
 INDEX_FIELDS = (  # of a stored index
     Field("places", np.uint32, ("n_features",), below="n_features"),
@@ -144,7 +144,7 @@ def build_index(
 
 def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
     """Cut instances into tasks within blocks, and return the number, start and end of each."""
-    of_block = -(-PIECES // -(-n // block_rows))
+    of_block = -(-TASKS // -(-n // block_rows))
     rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
     tasks = [
         (start + a, start + b)

@@ -14,7 +14,7 @@ from xmlc.core.parallel import run_tasks
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
-WEIGHTS_PER_PIECE = 1 << 22
+WEIGHTS_PER_TASK = 1 << 22
 
 
 class DenseBlocks(NamedTuple):
@@ -66,7 +66,7 @@ def append_rows(
     XmlcError
         A block keeps more weights than 32 bits can count.
     """
-    task = dense.weight_starts[1:] // WEIGHTS_PER_PIECE
+    task = dense.weight_starts[1:] // WEIGHTS_PER_TASK
     bounds = [0, *(np.flatnonzero(np.diff(task)) + 1).tolist(), degrees.size]
     counts = []
     for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(
