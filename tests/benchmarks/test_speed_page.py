@@ -2,7 +2,6 @@
 
 import csv
 import re
-from itertools import product
 
 from repository import ROOT
 

@@ -212,8 +212,8 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     Returns
     -------
     list of ndarray
-        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first, because they
-        take the most steps. The last label must be short, because other lanes wait for it.
+        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first,
+        because they take the most steps. The last label must be short, because other lanes wait for it.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
