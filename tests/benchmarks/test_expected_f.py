@@ -1,4 +1,4 @@
-"""The benchmark of expected macro-F: its contenders are what they are called."""
+"""Test that each contender of the benchmark of expected macro-F runs the method it names."""
 
 import csv
 import lzma

@@ -1,4 +1,4 @@
-"""The benchmark of BR and PCC: it measures what it promises."""
+"""Test that the benchmark of BR and PCC writes all its measures."""
 
 import pytest
 from small_data import prepare_tiny

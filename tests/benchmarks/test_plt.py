@@ -18,7 +18,7 @@ def prepared(tmp_path, monkeypatch):
 
 
 def stand_ins():
-    """Models of ours under the names of the baselines."""
+    """Return models of xmlc under the names of the baselines."""
     return {name: PLT(tree="random", arity=2, n_jobs=1) for names in bench.BASELINES_OF.values() for name in names}
 
 

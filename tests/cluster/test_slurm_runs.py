@@ -60,7 +60,7 @@ def start(cluster, project):
 
 
 def finish(run):
-    """Await a run and return what it printed."""
+    """Wait for a run and return its output."""
     printed, _ = run.communicate(timeout=900)
     assert run.returncode == 0, printed[-5000:]
     return printed

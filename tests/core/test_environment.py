@@ -1,4 +1,4 @@
-"""What a step cost: all of its process, from its start to now."""
+"""Test that the cost of a step counts its whole process from the start."""
 
 import os
 import subprocess

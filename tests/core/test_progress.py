@@ -1,4 +1,4 @@
-"""What a log says of a long step while it runs."""
+"""Test the log lines of a long step while it runs."""
 
 import numba
 import pytest

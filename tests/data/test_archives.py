@@ -28,7 +28,7 @@ every_compression = pytest.mark.parametrize("compress", SUFFIX_OF, ids=SUFFIX_OF
 
 @pytest.fixture
 def run(tmp_path):
-    """Unpack bytes into a folder of its own and return what is there."""
+    """Unpack bytes into a new folder and return its files."""
     (tmp_path / "out").mkdir()
 
     def run(content, wanted=WANTED):

@@ -1,4 +1,4 @@
-"""A study beside the clone, planned by Snakemake."""
+"""Test plans of Snakemake for a study outside the clone."""
 
 import os
 import subprocess
