@@ -1,103 +1,128 @@
-"""Write the table and the figure of the page "Which estimator?" from results/benchmarks/searched.csv."""
+"""Write the figure and the table of the page "Choose an estimator" from files of results/benchmarks."""
 
 from __future__ import annotations
 
 import csv
 import math
 import re
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FILE = HERE.parent / "results/benchmarks/searched.csv"
+MEASURED = HERE.parent / "results/benchmarks"
 PAGE, FIGURE = HERE / "which_estimator.md", HERE / "which_estimator.svg"
-SETS = {"scene": 6, "enron": 53, "bibtex": 159, "delicious": 983, "tib-core-26k": 26296, "synthetic-53k": 53000}
-# Colours of Okabe and Ito.
-TITLES = {
-    "plt": ("PLT", "#0072B2"),
-    "parabel": ("Parabel", "#D55E00"),
-    "fastxml": ("FastXML", "#009E73"),
-    "ldsm": ("LdSM", "#CC79A7"),
-    "oplt": ("OPLT", "#E69F00"),
-    "swnn": ("SWNN", "#56B4E9"),
-    "br": ("BR", "#000000"),
+SETS = {"enron": 53, "bibtex": 159, "delicious": 983, "tib-core-26k": 26296}
+ESTIMATORS = {
+    "plt": "PLT",
+    "parabel": "Parabel",
+    "fastxml": "FastXML",
+    "ldsm": "LdSM",
+    "oplt": "OPLT",
+    "swnn": "SWNN",
+    "br": "BinaryRelevance",
 }
-WIDTH, HEIGHT, GAP, SECONDS = 230, 170, 46, (0.01, 1000)  # of a panel, pixels; of the axis of time
+XMLC = ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking")
+OTHERS = ("omikuji", "napkinXC", "PECOS", "LibMultiLabel")
+BLUE, ORANGE = "#0072B2", "#D55E00"  # colours of Okabe and Ito
+COLUMNS, WIDTH, HEIGHT, GAP, TOP = 2, 340, 220, 50, 50  # of a panel, pixels
+LETTER, LINE = 6.8, 12  # size of a letter, pixels
+TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # CPU seconds
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 Rows = dict[tuple[str, str, str, str], dict[str, str]]
 
 
-def read() -> Rows:
-    """Return the rows of the file by dataset, estimator, task and measure."""
-    with open(FILE, newline="", encoding="utf-8") as file:
+def read(name: str) -> Rows:
+    """Return the rows of a file by dataset, contender, task and measure."""
+    with open(MEASURED / name, newline="", encoding="utf-8") as file:
         return {(r["dataset"], r["contender"], r["task"], r["measure"]): r for r in csv.DictReader(file)}
 
 
+def gaps(rows: Rows) -> dict[str, dict[str, float]]:
+    """Return the test P@1 of the best trial minus the default's, in points, by estimator and dataset."""
+    found: dict[str, dict[str, float]] = {title: {} for title in ESTIMATORS.values()}
+    for (name, estimator, task, measure), row in rows.items():
+        if task == "best of the search" and measure == "P@1, test":
+            default = rows[name, estimator, "default", measure]
+            found[ESTIMATORS[estimator]][name] = float(row["value"]) - float(default["value"])
+    return found
+
+
 def table(rows: Rows) -> Iterator[str]:
-    """Write defaults beside the best of the searches, a line for each dataset and estimator."""
-    yield "| set | labels | estimator | trained on | before | default | best of the search | trials | behind |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-    for name, labels in SETS.items():
-        for estimator, (title, _) in TITLES.items():
-            found = [rows.get((name, estimator, task, "P@1, test")) for task in ("default", "best of the search")]
-            if None in found:
+    """Write a line for each estimator with its median and its largest gap."""
+    yield "| estimator | datasets | median | largest | on |"
+    yield "| --- | --: | --: | --: | --- |"
+    for title, of in gaps(rows).items():
+        worst = max(of, key=of.__getitem__)
+        yield f"| `{title}` | {len(of)} | {statistics.median(of.values()):.1f} | {of[worst]:.1f} | {worst} |"
+
+
+def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float, float]:
+    """Return the left end and the baseline of a point's title, next to the point and apart from what is drawn."""
+    length = len(title) * LETTER
+    for shift in sorted(range(-8 * LINE, 8 * LINE + 1, 2), key=abs):
+        for left in (x + 8, x - 8 - length):
+            box = left, y + shift - LINE / 2, left + length, y + shift + LINE / 2
+            if box[0] < 0 or box[2] > WIDTH or not 0 < y + shift < HEIGHT:
                 continue
-            before = rows.get((name, estimator, "default before", "P@1, test"))
-            default, best = (float(row["value"]) for row in found if row)
-            trials = len(rows[name, estimator, "best of the search", "P@1, validation"]["rounds"].split())
-            size = rows[name, estimator, "default", "P@1, validation"]["note"].removeprefix("trained on ")
-            scores = f"{float(before['value']):.1f}" if before else ""
-            scores += f" | {default:.1f} | {best:.1f} | {trials} | {best - default:.1f}"
-            yield f"| {name} | {labels:,} | {title} | {size} | {scores} |"
+            if all(box[2] < a or c < box[0] or box[3] < b or d < box[1] for a, b, c, d in taken):
+                taken.append(box)
+                return left, y + shift + 4
+    raise ValueError(f"found no place for {title}, expected a larger panel")
 
 
 def figure(rows: Rows) -> Iterator[str]:
-    """Draw P@1 on the test set against processor seconds of training, a panel for each dataset, as SVG."""
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {3 * (WIDTH + GAP) + 16} {2 * (HEIGHT + GAP + 14)}"'
+    """Draw P@1 on the test set against CPU seconds of training, a panel for each dataset, as SVG."""
+    width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(SETS) // COLUMNS) * (HEIGHT + GAP) + 10
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
     yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
-    low, high = map(math.log10, SECONDS)
+    for x, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, ORANGE, "other programs")):
+        yield f'<g fill="{colour}"><circle cx="{x}" cy="14" r="4"/><text x="{x + 9}" y="18">{title}</text></g>'
     for place, (name, labels) in enumerate(SETS.items()):
-        points = {}
-        for estimator in TITLES:
-            if (name, estimator, "training", "CPU time") in rows:
-                seconds, score = (
-                    float(rows[name, estimator, *what]["value"])
-                    for what in (("training", "CPU time"), ("prediction of the best 5", "P@1, test"))
-                )
-                points[estimator] = max(seconds, SECONDS[0]), score
-        scores = [score for _, score in points.values()]
-        bottom, top = 5 * math.floor(min(scores) / 5 - 0.3), 5 * math.ceil(max(scores) / 5 + 0.3)
-        x, y = GAP - 8 + place % 3 * (WIDTH + GAP), 24 + place // 3 * (HEIGHT + GAP + 8)
+        found = {}
+        for contender in (*XMLC, *OTHERS):
+            seconds = float(rows[name, contender, "training", "CPU time"]["value"])
+            found[contender] = seconds, float(rows[name, contender, "prediction of the best 5", "P@1"]["value"])
+        low, high = min(s for s, _ in found.values()) / 1.5, max(s for s, _ in found.values()) * 1.5
+        bottom, top = (
+            math.floor(min(p for _, p in found.values()) - 1),
+            math.ceil(max(p for _, p in found.values()) + 1),
+        )
+        x, y = GAP - 10 + place % COLUMNS * (WIDTH + GAP), TOP + place // COLUMNS * (HEIGHT + GAP)
         yield f'<g transform="translate({x} {y})"><text y="-8" font-weight="bold">{name}, {labels:,} labels</text>'
-        for tick in range(round(low), round(high) + 1):
-            at = (tick - low) / (high - low) * WIDTH
-            yield f'<path d="M{at:.0f} 0V{HEIGHT}" stroke="#ddd"/>'
-            yield f'<text x="{at:.0f}" y="{HEIGHT + 14}" text-anchor="middle">{10.0**tick:g}</text>'
-        for tick in range(bottom, top + 1, 5 if top - bottom <= 30 else 10):
-            at = (top - tick) / (top - bottom) * HEIGHT
+        for tick in TICKS:
+            if low <= tick <= high:
+                at = math.log(tick / low) / math.log(high / low) * WIDTH
+                yield f'<path d="M{at:.0f} 0V{HEIGHT}" stroke="#ddd"/>'
+                yield f'<text x="{at:.0f}" y="{HEIGHT + 14}" text-anchor="middle">{tick:g}</text>'
+        for score in range(bottom, top + 1, 2):
+            at = (top - score) / (top - bottom) * HEIGHT
             yield f'<path d="M0 {at:.0f}H{WIDTH}" stroke="#ddd"/>'
-            yield f'<text x="-4" y="{at + 4:.0f}" text-anchor="end">{tick}</text>'
-        taken: list[tuple[float, float]] = []
-        for estimator, (seconds, score) in sorted(points.items(), key=lambda point: -point[1][1]):
-            title, colour = TITLES[estimator]
-            right, down = (math.log10(seconds) - low) / (high - low) * WIDTH, (top - score) / (top - bottom) * HEIGHT
-            text = down + 4
-            while any(abs(right - a) < 50 and abs(text - b) < 11 for a, b in taken):
-                text += 3
-            taken.append((right, text))
-            side = 'text-anchor="end" x="-7"' if right > WIDTH - 50 else 'x="7"'
-            yield f'<g transform="translate({right:.1f} 0)" fill="{colour}"><circle cy="{down:.1f}" r="4"/>'
-            yield f'<text {side} y="{text:.1f}">{title}</text></g>'
+            yield f'<text x="-4" y="{at + 4:.0f}" text-anchor="end">{score}</text>'
+        points = {
+            contender: (math.log(s / low) / math.log(high / low) * WIDTH, (top - p) / (top - bottom) * HEIGHT)
+            for contender, (s, p) in found.items()
+        }
+        taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
+        for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
+            left, baseline = free_place(x, y, contender, taken)
+            end = left - 2 if left > x else left + len(contender) * LETTER
+            yield f'<g fill="{BLUE if contender in XMLC else ORANGE}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+            yield f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" stroke-width="0.7"/>'
+            start = f'x="{left:.1f}"' if left > x else f'text-anchor="end" x="{end:.1f}"'
+            yield f'<text {start} y="{baseline:.1f}">{contender}</text></g>'
         yield "</g>"
-    yield f'<text x="{1.5 * (WIDTH + GAP)}" y="{2 * (HEIGHT + GAP) + 22}" text-anchor="middle">'
-    yield "P@1 on the test set (%) against processor seconds of training on one thread</text></svg>"
+    yield f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle">'
+    yield "P@1 on the test set (%) against CPU seconds of training on one thread</text></svg>"
 
 
 def page(text: str, rows: Rows) -> str:
-    """Return the page with the table as the file has it."""
-    return re.sub(r"\| set \|.*?\n\n", "\n".join(table(rows)) + "\n\n", text, count=1, flags=re.DOTALL)
+    """Return the page with the table from the measurements."""
+    return re.sub(r"\| estimator \|.*?\n\n", "\n".join(table(rows)) + "\n\n", text, count=1, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
-    FIGURE.write_text("\n".join(figure(read())) + "\n", encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), read("searched.csv")), encoding="utf-8")
+    FIGURE.write_text("\n".join(figure(read("programs.csv"))) + "\n", encoding="utf-8")
