@@ -1,4 +1,4 @@
-"""What a run took beside what its plan foretold: jobs are read from records, and ratios are foretold by measured."""
+"""Test that measured costs of jobs are compared with the estimates of their plan."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The benchmark of out-of-fold thresholds: its three contenders are what they are called."""
+"""The benchmark of out-of-fold thresholds: each contender runs the method it names."""
 
 import csv
 from itertools import product

@@ -1,4 +1,4 @@
-"""What is said of errors of the operating system: the file, what failed, what to do."""
+"""Test that messages of operating system errors name the file, the failure and the fix."""
 
 import errno
 import os

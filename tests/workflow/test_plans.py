@@ -1,4 +1,4 @@
-"""What the workflow would run, on a tiny copy of the project in which nothing has run yet."""
+"""Test plans of the workflow on a tiny copy of the project in which nothing has run yet."""
 
 import pytest
 from facts import absent

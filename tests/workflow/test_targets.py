@@ -27,7 +27,7 @@ SUITE = {
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """Return a function that gives what the jobs of some targets write."""
+    """Return a function that gives the files that the jobs of some targets write."""
     folder = tmp_path_factory.mktemp("study") / "mine"
     assert run("new", folder) == 0
     (folder / "suite.yaml").write_text(yaml.safe_dump(SUITE))
