@@ -13,15 +13,15 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-READ, KEEP, DATA = 0, 3, 1  # operands of llvm.prefetch: for reading, into every cache, data instead of code
+READ, KEEP, DATA = 0, 3, 1  # operands of llvm.prefetch: read access, into every cache, data instead of code
 
 
 @njit(cache=True, nogil=True)
 def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
-    ``target[: source.size] = source`` does the same, but numba also compiles its error for unequal lengths. That takes
-    more than a second in each process, and more in each kernel that calls it.
+    ``target[: source.size] = source`` has the same effect, but numba also compiles the error for unequal lengths.
+    Compiling the error takes more than a second in each process, and more in each kernel that copies arrays.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def copy_into(target, source):
 
 @njit(cache=True, nogil=True)
 def sort(values):
-    """Sort a contiguous array in place with quicksort (Hoare), and short parts with insertion sort.
+    """Sort a contiguous array in place with quicksort (Hoare). Short parts are sorted with insertion sort.
 
-    ``values.sort()`` gives the same result, but takes a second to compile for each type.
+    ``values.sort()`` gives the same result, but compiling that method takes a second for each type.
     """
     while values.size > 16:
         first, middle, last = values[0], values[values.size // 2], values[-1]
@@ -69,9 +69,10 @@ def sort(values):
 
 @njit(cache=True, nogil=True)
 def stable_order(ids):
-    """Return the int64 positions that sort ids below 2**32. Equal ids keep their order.
+    """Return the int64 permutation that sorts ``ids``, numbers below 2**32. Equal ids keep their order.
 
-    ``np.argsort`` with mergesort gives the same result. This kernel uses `sort`, which other kernels compile anyway.
+    ``np.argsort`` with mergesort gives the same result. This kernel calls `sort`, which is compiled for other kernels
+    anyway.
     """
     keys, order = np.empty(ids.size, dtype=np.uint64), np.empty(ids.size, dtype=np.int64)
     for i in range(ids.size):
@@ -84,9 +85,10 @@ def stable_order(ids):
 
 @njit(cache=True, nogil=True)
 def kth_smallest(values, k):
-    """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
+    """Return the value at position k of the sorted array, in linear time on average (Hoare's FIND).
 
-    It reorders ``values``. ``np.partition(values, k)[k]`` gives the same result, but takes five seconds to compile.
+    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result, but takes five seconds to
+    compile.
     """
     low, high = 0, values.size - 1
     while low < high:
@@ -109,15 +111,16 @@ def kth_smallest(values, k):
 
 @intrinsic
 def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
-    """Return ``array[start:end]`` of a contiguous array, one-dimensional and without a reference to its memory.
+    """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a reference to its memory.
 
-    Making and dropping an ordinary slice updates a reference count. The two atomic additions take 10 to 20 ns, and far
-    longer if two threads slice the same array. A loop over rows of 20 numbers would spend most of its time on them.
+    Creating and deleting an ordinary slice changes a reference count by two atomic additions. These additions take 10
+    to 20 ns, and far longer if two threads slice the same array. A loop over rows of 20 numbers would spend most of its
+    time on these additions.
 
-    The owner of the memory must outlive the view. Take views of arguments of the kernel, or of arrays inside them, and
-    return views only to kernels. Numba frees an array that a kernel made after its last mention, which may be the call
-    of this function. Use an ordinary slice of such an array, unless the kernel mentions it again after the view's last
-    use.
+    The owner of the memory must outlive the view. Create views only of a kernel's arguments or of arrays inside these
+    arguments, and return views only to kernels. Numba frees an array that the kernel itself created as soon as the code
+    no longer uses the array. That point may be the call of this function. Use an ordinary slice of such an array,
+    unless the kernel uses the array again after the last use of the view.
 
     Parameters
     ----------
@@ -148,11 +151,11 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
-    """Return a named tuple of arrays and numbers. Like in `unchecked_view`, arrays do not refer to their memory.
+    """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
-    Each array taken from an ordinary named tuple updates a reference count twice. So does each number that a called
-    kernel reads from the tuple. A kernel that begins with this function avoids these updates. Return neither the tuple
-    nor its arrays to Python.
+    Reading an array from an ordinary named tuple updates a reference count twice. Reading a number from the tuple in a
+    called kernel has the same cost. A kernel that first calls this function avoids these updates. Return neither the
+    new tuple nor its arrays to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -173,7 +176,7 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Return an array of type ``kind`` without an owner, on the numbers ``start .. end - 1`` of ``source``."""
+    """Return an array of type ``kind`` that shares numbers ``start .. end - 1`` of ``source`` and has no owner."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])

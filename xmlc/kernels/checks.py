@@ -1,4 +1,4 @@
-"""Check arguments of users, and advise in errors how to make a matrix of numbers or label sets."""
+"""Check the arguments that users pass. Error messages advise how to make a matrix of numbers or of label sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, shown
 
 HEAVIEST = 1e30  # the largest weight of an instance
-# Advice in messages, without the final period.
+# These texts are advice in messages. They have no final period.
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
     "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]), "
@@ -20,19 +20,19 @@ OF_CLASSES = (
 )
 OF_TEXTS = "Use xmlc.TextClassifier for texts, or make features with scikit-learn's TfidfVectorizer"
 OF_DICTS = "Convert dictionaries with sklearn.feature_extraction.DictVectorizer"
-LARGEST_WEIGHT = 1e38  # Products with estimates stay finite in single precision.
+LARGEST_WEIGHT = 1e38  # Products of such a weight and an estimate stay finite in single precision.
 OF_COLUMNS = "Join the arrays of the labels with np.column_stack([one[:, 1] for one in estimates])"
 
 
 def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidDataError:
-    """Return an `InvalidDataError` for a value that is no matrix of numbers.
+    """Return an `InvalidDataError` for a value that is not a matrix of numbers.
 
     Parameters
     ----------
     given : object
         The user's value.
     array : ndarray or sparse matrix
-        The array made of the value.
+        The array into which the value was converted.
     of_labels : bool
         Whether label sets are expected.
     name : str
@@ -85,7 +85,7 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return the error with advice to swap the arguments of a ``call``."""
+    """Return a copy of an error with advice to swap the arguments of the function ``call``."""
     found, _, rest = str(error).partition(", expected")
     advice = rest.partition(". ")[2]
     said = f"Swap the arguments if their order is wrong. Otherwise, {advice[:1].lower()}{advice[1:]}"
@@ -98,7 +98,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     Raises
     ------
     InvalidDataError
-        If the values are no numbers, or a sparse matrix.
+        If the values are not numbers, or ``values`` is a sparse matrix.
     """
     try:
         return np.asarray(values, dtype=np.float64, order="C")
@@ -113,7 +113,7 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     Raises
     ------
     InvalidDataError
-        If they are not n numbers from 0 to 1e30, or all are 0.
+        If the weights are not n numbers from 0 to 1e30, or all weights are 0.
     """
     weights = as_numbers(values, "sample_weight")
     weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
@@ -136,7 +136,7 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
     Raises
     ------
     InvalidDataError
-        If the shape is wrong, or a weight is no number from 0 to ``LARGEST_WEIGHT``.
+        If the shape is wrong, or a weight is not a number from 0 to ``LARGEST_WEIGHT``.
     """
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
@@ -156,7 +156,7 @@ def check_same_instances(n: int, n_labelled: int) -> None:
     Raises
     ------
     InvalidDataError
-        If the numbers differ.
+        If the numbers of instances differ.
     """
     if n != n_labelled:
         raise InvalidDataError(

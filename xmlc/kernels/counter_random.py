@@ -1,7 +1,7 @@
-"""Draw random numbers from counters. They depend on the seed and the stream, never on the thread.
+"""Compute random numbers from counters. A number depends on its seed, stream and counter, never on the thread.
 
 The generator applies the finaliser of SplitMix64 to a key and a counter (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014). It has no state, and each number takes a few instructions.
+pseudorandom number generators", OOPSLA 2014). The generator has no state, and a number takes a few instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True, inline="always")
 def mix64(z):
-    """Return a scrambled uint64 by the output function of SplitMix64, a bijection."""
+    """Return the scrambled bits of a uint64. The mapping is the output function of SplitMix64, a bijection."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -31,19 +31,19 @@ def stream_key(seed, task):
 
 @njit(cache=True)
 def random_bits(key, counter):
-    """Return the ``counter``-th 64 random bits of a stream, as uint64."""
+    """Return random number ``counter`` of a stream: 64 random bits, as uint64."""
     return mix64(key + (np.uint64(counter) + np.uint64(1)) * GOLDEN)
 
 
 @njit(cache=True)
 def random_unit(key, counter):
-    """Return the ``counter``-th random number of a stream, uniform in [0, 1), float64."""
+    """Return random number ``counter`` of a stream, uniform in [0, 1), as float64."""
     return np.float64(random_bits(key, counter) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True)
 def random_below(key, counter, bound):
-    """Return the ``counter``-th random integer of a stream, int64 in 0 .. bound - 1 (bias below bound / 2**53)."""
+    """Return random number ``counter`` of a stream, an int64 in 0 .. bound - 1 (bias below bound / 2**53)."""
     return np.int64(random_unit(key, counter) * bound)
 
 
@@ -67,11 +67,11 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
     Parameters
     ----------
     n : int
-        Length.
+        Length of the permutation.
     seed : int
         The user's seed, not negative.
     task : int
-        Number of the stream, a constant for each use of random numbers (`Stream`).
+        Number of the stream. Each use of random numbers has a constant number, defined in `Stream`.
     dtype : type
         Integer type of the result.
     """
@@ -81,20 +81,20 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
 
 
 class Stream(IntEnum):
-    """Enumerate the uses of random numbers with the number of their stream: ``stream_key(seed, stream)``.
+    """List the uses of random numbers. A member's value is the ``task`` argument of `stream_key`.
 
-    Two uses of one seed must have different numbers, or they draw the same random numbers. Code with a separate key,
-    such as the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed. A change of a number
-    changes all results that depend on it. Kernels use the integer ``Stream.NAME.value``. A comment with ``+ k`` means a
-    range of streams.
+    Two uses with the same stream number and seed would draw the same random numbers. Code with a separate key, such as
+    the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed here. If you change a stream
+    number, all results that depend on the stream change. Kernels use the integer ``Stream.NAME.value``. A comment that
+    begins with ``+ k`` means that number k of the range of streams is added to the value.
     """
 
     # Data
-    SPLIT = 0x5B1  # the validation rows of a training set
-    SEARCH_SAMPLE = 0x5B2  # the rows that a bounded search uses
+    SPLIT = 0x5B1  # selects the validation rows of a training set
+    SEARCH_SAMPLE = 0x5B2  # selects the rows for a search with a bounded number of rows
     FEW_SHOT_ORDER = 1 << 39  # the order of the pairs of object and view
-    SYNTHETIC_ROW = 1 << 40  # + row: features and labels of one synthetic row
-    SYNTHETIC_LABEL = 1 << 41  # + label: features that indicate one synthetic label, object or topic
+    SYNTHETIC_ROW = 1 << 40  # + row: the features and labels of one synthetic row
+    SYNTHETIC_LABEL = 1 << 41  # + label: the features that indicate one synthetic label, object or topic
     STREAM_ORDER = 0x0F10  # the order of the instances in progressive validation
 
     # Trees
@@ -106,7 +106,7 @@ class Stream(IntEnum):
     PLT_PASSES = 0x0DC  # the orders of the passes of dual coordinate descent
     PLT_HASH = 0x4A5  # the positions of hashed weights
     OPLT_POLICY = 0x0B7  # the choices of the policy "random"
-    PARABEL_TREE = 0x9A4  # + tree: the seed of one tree
+    PARABEL_TREE = 0x9A4  # + tree: draws the seed of one tree
     FASTXML_TREE = 0xFA57  # combined with the seed by exclusive or: the key of a tree
     LDSM_TREE = 0x1D53  # combined with the seed by exclusive or: the key of a tree
     LDSM_ORDER = 1 << 40  # the order of the instances (may equal SYNTHETIC_ROW, because its key comes from a tree)

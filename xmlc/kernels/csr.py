@@ -1,8 +1,8 @@
 """Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for kernels.
 
-scipy's constructors check only the ends of index arrays. Its conversions, like kernels, follow the indices without a
-check and may read outside the memory. Arrays are therefore validated before any other use. A check costs one pass over
-an array. It raises `Malformed` with the name of the array and its first wrong entry.
+scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do not check indices
+and may read outside the memory. Arrays are therefore validated before any other use. A check is one pass over an array.
+If an entry is wrong, the check raises `Malformed` with the name of the array and the first wrong entry.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_TASK = 1 << 17  # for scaling
-ENTRIES_PER_BLOCK = 1 << 24  # for reading estimates
+NONZEROS_PER_TASK = 1 << 17  # non-zeros per task when rows are scaled
+ENTRIES_PER_BLOCK = 1 << 24  # entries per block when estimates are read
 INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
 #: A sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -34,11 +34,11 @@ REMEDIES = {
 }
 ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by this much.
 FEW = 100  # With fewer instances than this, `warn_of_sums` never warns.
-NO_WEIGHTS = np.zeros(0)  # Without label weights, labels are ranked by their estimates.
+NO_WEIGHTS = np.zeros(0)  # The empty array means no label weights, so labels are ranked by their estimates.
 
 
 class KernelCSR(NamedTuple):
-    """Hold a CSR matrix in the one form that kernels are compiled for.
+    """Hold a CSR matrix in the only form for which kernels are compiled.
 
     Attributes
     ----------
@@ -53,9 +53,10 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
-    """Return a CSR matrix in the canonical kernel form, without a copy if it already has it.
+    """Return a CSR matrix in the form for kernels, without a copy if the matrix already has this form.
 
-    This is the last check before kernels. It validates a matrix if `as_csr` or `load_csr` did not.
+    This function is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
+    here.
 
     Unsigned 32-bit indices let the compiler drop the test for negative indices. That test slows a kernel down by a
     factor of 1.4 to 3.4.
@@ -78,9 +79,9 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
 
 def is_validated(matrix: object) -> bool:
-    """Return whether this process validated or built a matrix, and its shape and index arrays are still the same.
+    """Return whether this process validated or built a matrix whose shape and index arrays are still the same objects.
 
-    The mark is on the object that `as_csr` or `load_csr` returned, not on the caller's object. Matrices that other code
+    The object that `as_csr` or `load_csr` returned has a mark, and the user's object has none. Matrices that other code
     may have changed in place therefore have no mark.
     """
     mark = getattr(matrix, "_validated", None)
@@ -91,14 +92,14 @@ def is_validated(matrix: object) -> bool:
 
 
 def validated(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix whose index arrays were validated, or built from validated ones, and return it."""
+    """Mark a matrix as validated and return it. Its index arrays were validated or built from validated arrays."""
     # The mark is an attribute, not an entry of a table, so it disappears together with the matrix.
     matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
 def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
-    """Return a validated matrix without unused memory after its last entry, and set its flags for sorted indices."""
+    """Return a validated matrix without unused memory after the last entry. Its flags for sorted indices are set."""
     nnz = int(matrix.indptr[-1])
     result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
@@ -117,14 +118,14 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
 
 
 def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with other values at the same places, marked as validated if ``X`` is."""
+    """Return a matrix with new values at the positions of ``X``. It is marked as validated if ``X`` is."""
     result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     return validated(result) if is_validated(X) else result
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return rows ``start .. end - 1`` of a canonical matrix on the same memory, marked as validated if it is."""
+    """Return rows ``start .. end - 1`` of a canonical matrix without a copy. They inherit the mark of `validated`."""
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
@@ -134,8 +135,9 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
     """Return a canonical matrix of validated arrays without a copy, which scipy's constructor sometimes makes.
 
-    scipy copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that exceeds 32 bits.
-    Here the two may have different types. Code that only slices and reads rows accepts them.
+    scipy copies small parts of larger arrays. scipy also copies ``indices`` to match an ``indptr`` that exceeds 32
+    bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code that only slices and reads
+    rows accepts different types.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -145,22 +147,22 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
 
 def released(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix on memory-mapped files that nobody changes, and return it. `release` may free their memory."""
+    """Mark a matrix whose arrays map unchanged files, and return the matrix. `release` may free its memory."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
 
 def release(matrix: sparse.csr_array) -> None:
-    """Free the memory of a matrix if it is marked by `released`. The data can be read from its files again."""
+    """Free the memory of a matrix that `released` marked. Later reads load the data from the files again."""
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
 
 def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[tuple[sparse.csr_array, ...]]:
-    """Return at least one block of rows of canonical matrices with the same rows, on the same memory.
+    """Split canonical matrices with the same number of rows into one or more blocks of rows, without a copy.
 
-    The number of entries of the first matrix determines the blocks. Call `release` with the first part of a block after
-    reading it.
+    Each block is a tuple with the same rows of every matrix. The entries of the first matrix determine the size of the
+    blocks. Call `release` with the first matrix of a block after reading the block.
     """
     entries, n = int(matrix.indptr[-1]), matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
@@ -178,8 +180,8 @@ def as_features(X: Matrix) -> sparse.csr_array:
     Raises
     ------
     InvalidDataError
-        If an entry is NaN, infinite or no number, ``X`` is a masked array or not two-dimensional, or an index lies
-        outside of it.
+        If an entry is NaN, infinite or not a number, ``X`` is a masked array or not two-dimensional, or an index lies
+        outside of ``X``.
     """
     X = as_csr(X, np.float32, "X")
     if not np.isfinite(X.data).all():
@@ -199,14 +201,15 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     name : str
         The name of ``Y`` in messages.
     other : object
-        The other argument of the ``call``, which should not be label sets.
+        The other argument of ``call``. It should not contain label sets.
     call : str
         The correct call, for the message on swapped arguments.
 
     Raises
     ------
     InvalidDataError
-        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index lies outside of it.
+        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index lies outside of
+        ``Y``.
     """
     try:
         return without_zeros(as_csr(Y, bool, name))
@@ -224,23 +227,23 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> sparse.csr_array:
-    """Return estimates as a canonical CSR array with values in (0, 1], without a copy if they already have this form.
+    """Return estimates as a canonical CSR array with values in (0, 1]. Estimates in this form are not copied.
 
-    Stored zeros, as from dense matrices, are dropped. A value that exceeds 1 by rounding becomes 1.
+    Stored zeros are dropped. A value that exceeds 1 by a rounding error becomes 1.
 
     Parameters
     ----------
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
-        float32 or float64. None means float64 if the input is wider than float32 or has no type, else float32.
-        Different values of the input thus stay different.
+        float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
+        Different input values therefore stay different.
     name : str
         The name of the estimates in messages.
 
     Raises
     ------
     InvalidDataError
-        If ``spe`` is not two-dimensional, an index lies outside of it, or a value is no probability.
+        If ``spe`` is not two-dimensional, an index lies outside of ``spe``, or a value is not a probability.
     """
     if dtype is None:
         dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
@@ -270,16 +273,16 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
-    """Warn if the sum of all estimates does not fit the number of labels, because they are no probabilities then.
+    """Warn if the sum of all estimates is far from the number of labels, so the estimates cannot be probabilities.
 
     Parameters
     ----------
     found : float
-        The sum over all instances.
+        The sum of the estimates of all instances.
     least, most : float
-        The interval in which the sum is expected.
+        The bounds of the interval in which the sum is expected.
     n : int
-        The number of instances. For fewer than 100, the number of labels varies too much for a warning.
+        The number of instances. With fewer than 100 instances, the number of labels varies too much for a warning.
     """
     if n >= FEW and not least <= found <= most:
         warnings.warn(
@@ -291,7 +294,7 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
 
 
 def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:
-    """Return a number, or one number per label, as an array of shape (m,).
+    """Return an array of shape (m,) made from one number for all labels or from one number per label.
 
     Parameters
     ----------
@@ -301,13 +304,13 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     name : str
         The name of the value in messages.
     kind : {"number", "share", "probability"}
-        A "share" of instances, or a "probability" that estimates are compared with, is from 0 to 1. A "probability" may
-        also be infinite, as a threshold that no estimate exceeds.
+        A "share" of instances lies between 0 and 1. A "probability" to which estimates are compared lies between 0 and
+        1, or is infinite. An infinite threshold means that no estimate exceeds the threshold.
 
     Raises
     ------
     InvalidDataError
-        If the shape is wrong, a value is NaN or no number, or a value does not fit its kind.
+        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of its kind.
     """
     try:
         given = "none" if value is None else value  # NumPy reads None as NaN
@@ -328,7 +331,7 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    """Return a user's matrix as a validated canonical CSR array of a type, without a copy if it already is one.
+    """Return a user's matrix as a validated canonical CSR array of type ``dtype``. Such an array is not copied.
 
     Parameters
     ----------
@@ -341,8 +344,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     Raises
     ------
     InvalidDataError
-        If it is a masked array, not two-dimensional, or has an index outside of it. If a value is no number (for bool,
-        no truth value).
+        If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
+        number. For bool, also if a value is neither 0 nor 1.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -378,7 +381,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
 
 
 def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without explicit zeros. It is a copy if there are any, as the caller's may be read-only."""
+    """Return a matrix without stored zeros. The original, which may be read-only, is never changed."""
     if matrix.data.all():
         return matrix
     known, matrix = is_validated(matrix), matrix.copy()
@@ -411,7 +414,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
-    """Return an SPE, or label sets, assembled from the labels of consecutive instances.
+    """Return an SPE or label sets as a CSR array, built from the labels of consecutive instances.
 
     Parameters
     ----------
@@ -420,7 +423,7 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     labels : ndarray of int
         The labels of all instances, in any order within an instance.
     estimates : ndarray
-        The estimates of these labels, all ``True`` for label sets.
+        The estimates of these labels. For label sets, all values are ``True``.
     n_labels : int
         The number of columns.
     """
@@ -436,9 +439,10 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
     Returns
     -------
     labels : ndarray of int32, shape (n, k)
-        Best first, ties to the smaller label. Padded with -1 if fewer than k products are above 0.
+        The labels with the largest products, in descending order. For equal products, the smaller label is first. Rows
+        with fewer than k products above 0 are padded with -1.
     scores : ndarray of float32, shape (n, k)
-        The products, 0 if there is no label.
+        The products of these labels, and 0 in the padding.
     """
     if label_weights.size:
         spe = without_zeros(with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32)))
@@ -448,7 +452,7 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
 
 
 def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores, in the form of `top_k_of`.
+    """Return the first k labels of each instance and their scores, as arrays like those of `top_k_of`.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
-"""Define domains of hyperparameters, and the domains that all estimators share.
+"""Define classes for domains of hyperparameters, and the domains that all estimators share.
 
-The domains of a single estimator are in its file of `xmlc.models.domains`. An edit of them affects no other estimator.
+The domains of a single estimator are in a separate module of `xmlc.models.domains`. A change in such a module affects
+no other estimator.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class NumberRange:
     Attributes
     ----------
     low, high : int or float
-        The ends.
+        The ends of the interval.
     whole : bool
         Whether only whole numbers are allowed.
     above : bool
@@ -30,7 +31,7 @@ class NumberRange:
     none : bool
         Whether None is also allowed.
     text : str
-        A text that is also allowed, unless it is empty.
+        A text that is also allowed. The empty text means none.
     """
 
     low: float
@@ -60,7 +61,7 @@ class NumberRange:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Define a choice of texts."""
+    """Define a domain that contains a few texts."""
 
     choices: tuple[str, ...]
 
@@ -73,7 +74,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Flag:
-    """Define the domain of truth values."""
+    """Define the domain of True and False."""
 
     def __contains__(self, value: object) -> bool:
         return type(value).__name__ in ("bool", "bool_")  # The name covers NumPy's type without an import.
@@ -84,7 +85,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Define sequences of ascending numbers in a domain."""
+    """Define the domain of ascending sequences whose numbers all lie in another domain."""
 
     each: NumberRange
 
@@ -102,7 +103,7 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """Define sequences of pairs (name, value) with different names, not in ``taken``, without double underscores."""
+    """Define the domain of sequences of (name, value). Names are unique, not in ``taken``, and without "__"."""
 
     taken: tuple[str, ...] = ()
 
@@ -117,22 +118,22 @@ class Named:
         return "pairs of a unique name and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
 
 
-#: A set of values. ``str`` describes the values in messages, after the word "expected".
+#: A set of allowed values. ``str`` describes the values in messages, after the word "expected".
 Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
 def whole(low: int, high: int, none: bool = False) -> NumberRange:
-    """Return the whole numbers from ``low`` to ``high``."""
+    """Return the domain of the whole numbers from ``low`` to ``high``."""
     return NumberRange(low, high, whole=True, none=none)
 
 
 def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
-    """Refuse the value of an argument that is outside a domain.
+    """Raise an error if the value of an argument is outside its domain.
 
     Raises
     ------
     InvalidParameterError
-        If it is outside. The message ends with the sentence ``advice``.
+        If the value is outside the domain. The message ends with the sentence ``advice``.
     """
     if value not in domain:
         advice = advice or did_you_mean(value, domain)
@@ -141,7 +142,7 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
 
 
 def did_you_mean(value: object, domain: Domain) -> str:
-    """Return a sentence that suggests the choice nearest to a value, or "" if there is none."""
+    """Return a sentence that suggests the allowed text nearest to a value, or "" if no text is near."""
     choices = domain.choices if isinstance(domain, OneOf) and isinstance(value, str) else ()
     near = get_close_matches(str(value).lower(), choices, n=1)
     return f"Did you mean {near[0]!r}?" if near else ""
@@ -152,7 +153,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0
 SOME = NumberRange(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
-LABELS_PER_INSTANCE = "labels-per-instance"  # In a search, it means the average of the training set.
+LABELS_PER_INSTANCE = "labels-per-instance"  # A search replaces this text with the training set's average.
 
 COMMON: Mapping[str, Domain] = {
     "random_state": whole(-(2**63) + 1, 2**63 - 1),

@@ -1,8 +1,8 @@
-"""Compute exp, log, log1p, log2, power, sigmoid and mean of arrays, bit-identical on any processor.
+"""Compute exp, log, log1p, log2, power, sigmoid and mean of arrays with bit-identical results on any processor.
 
-NumPy chooses among several implementations by the processor, and their results differ in the last bits.
-`xmlc.kernels.float64` has the formulas and their errors. All functions accept numbers or arrays and compute in float64.
-They return a float64 array of the same shape, which has no dimensions for a number.
+NumPy selects one of several implementations for the processor, and their results differ in the last bits.
+`xmlc.kernels.float64` documents the formulas and their errors. All functions accept a number or an array and compute in
+float64. The result is a float64 array of the same shape. For a number, the result is an array without dimensions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def exp(x: ArrayLike) -> np.ndarray:
 def log(x: ArrayLike) -> np.ndarray:
     """Return the natural logarithm of each number, with an error below 1 ulp.
 
-    The logarithm of 0 is -infinity, and of a negative number NaN.
+    The logarithm of 0 is -infinity, and the logarithm of a negative number is NaN.
     """
     return _over(log_into, x)
 
@@ -52,7 +52,7 @@ def power(x: ArrayLike, exponent: float) -> np.ndarray:
 
 
 def mean(values: ArrayLike) -> float:
-    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``, or 0 if there are none."""
+    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``. No numbers give 0."""
     numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
     return float(pairwise(numbers)) / max(numbers.size, 1)
 

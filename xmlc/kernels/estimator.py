@@ -1,7 +1,7 @@
 """Implement scikit-learn's conventions for estimators without importing scikit-learn.
 
-``import sklearn.base`` loads scipy.stats and pandas and takes 1.0 s of CPU. Most steps of a suite compute for less than
-that. All imports of one step take 1.5 s with ``sklearn.base`` and 0.56 s without. This module works if
+``import sklearn.base`` loads scipy.stats and pandas and takes 1.0 s of CPU. Most steps of a suite take less time than
+this import. All imports of one step take 1.5 s with ``sklearn.base`` and 0.56 s without. This module works if
 scikit-learn is not installed.
 """
 
@@ -23,26 +23,26 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # values by name: numbers, text, truth values or None, as in JSON
-MOST_SHOWN = 200  # most characters of a value in a message
+Hyperparameters = dict[str, object]  # the values by name: numbers, texts, truth values or None, as in JSON
+MOST_SHOWN = 200  # the maximum number of characters of a value in a message
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
 
 def check_hyperparameters(estimator: Estimator) -> None:
-    """Refuse hyperparameters outside their domains.
+    """Raise an error if a hyperparameter of an estimator is outside its domain.
 
     Raises
     ------
     InvalidParameterError
-        If a value is outside its domain. The message has the name, the value and the expected values.
+        If a value is outside its domain. The message contains the name, the value and the expected values.
     """
     for name, value in estimator.get_params(deep=False).items():
         check_value(type(estimator), name, value)
 
 
 def check_value(cls: type[Estimator], name: str, value: object) -> None:
-    """Refuse a value outside the domain of a hyperparameter, as `check_hyperparameters` does."""
+    """Raise the error of `check_hyperparameters` if a value is outside the domain of a hyperparameter."""
     if name in cls.domains and value not in cls.domains[name]:
         shown_value = list(value) if isinstance(value, tuple) else value
         hint = did_you_mean(value, cls.domains[name])
@@ -56,20 +56,20 @@ def _names_of(init: Callable[..., None]) -> list[str]:
 
 
 def not_fitted(estimator: object) -> UnfittedError:
-    """Return a `NotFittedError` that asks to fit an estimator."""
+    """Return a `NotFittedError` whose message asks the user to fit an estimator."""
     return _unfitted(f"{type(estimator).__name__} is not fitted. Call fit first.")
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
-    """Report an unfitted estimator by a ValueError and AttributeError, like scikit-learn's NotFittedError."""
+    """Report an unfitted estimator. Like scikit-learn's NotFittedError, it is a ValueError and an AttributeError."""
 
     def __reduce__(self) -> Any:
-        """Return a function and arguments that rebuild the error elsewhere, because its class cannot be pickled."""
+        """Return a function and its arguments that rebuild an unpickled error, because its class cannot be pickled."""
         return _unfitted, (str(self),)
 
 
 def _unfitted(message: str) -> UnfittedError:
-    """Return the error. If scikit-learn is installed, it is also a scikit-learn NotFittedError."""
+    """Return an `UnfittedError`. If scikit-learn is installed, the error is also a scikit-learn NotFittedError."""
     try:
         from sklearn.exceptions import NotFittedError
     except ImportError:
@@ -79,17 +79,18 @@ def _unfitted(message: str) -> UnfittedError:
 
 
 class Estimator:
-    """Provide the base of estimators that work with clone, pipelines and grid searches of scikit-learn.
+    """Serve as the base class of estimators that work with clone, pipelines and grid searches of scikit-learn.
 
-    Hyperparameters are the arguments of ``__init__``, which stores them unchanged under their names. A class may define
-    ``__init__``, or declare the hyperparameters in its body and use the decorator ``hyperparameters`` below.
+    Hyperparameters are the arguments of ``__init__``, which stores each argument unchanged under its name. A subclass
+    may define ``__init__``. It may also declare the hyperparameters in its body and use the decorator
+    ``hyperparameters`` below.
     """
 
-    #: The domains of hyperparameters by name. The class itself must check any others.
+    #: The domains of hyperparameters by name. The class itself must check hyperparameters without a domain.
     domains: ClassVar[Mapping[str, Domain]] = {}
-    #: Hyperparameters that may change between calls of ``partial_fit``, because it does not depend on them.
+    #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    _learning_with: Hyperparameters | None = None  # results of `as_kept`, and the values in text form
+    _learning_with: Hyperparameters | None = None  # for each name: the result of `as_kept`, and the value as text
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
@@ -104,12 +105,13 @@ class Estimator:
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. Parts themselves are set first.
+        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. New parts are set before their
+        hyperparameters.
 
         Raises
         ------
         InvalidParameterError
-            If there is no such hyperparameter. The error is a ValueError, as in scikit-learn.
+            If a hyperparameter does not exist. The error is a ValueError, as in scikit-learn.
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, inner, rest = name.partition("__")
@@ -122,7 +124,7 @@ class Estimator:
                 continue
             try:
                 part.set_params(**{rest: params[name]})
-            except ValueError as error:  # from a part of scikit-learn
+            except ValueError as error:  # raised by a part that is a scikit-learn estimator
                 raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
@@ -131,16 +133,16 @@ class Estimator:
         return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def _begin_learning(self) -> None:
-        """Store the hyperparameters with which learning begins."""
+        """Store the hyperparameters at the beginning of training."""
         self._learning_with = {name: (as_kept(value), shown_value(value)) for name, value in self._lasting().items()}
 
     def _go_on_learning(self) -> None:
-        """Refuse hyperparameters that have changed since learning began.
+        """Raise an error if a hyperparameter has changed since training began.
 
         Raises
         ------
         InvalidParameterError
-            If a value differs.
+            If a value differs from the stored value.
         """
         began: dict[str, Any] = self._learning_with or {}
         for name, value in self._lasting().items():
@@ -155,19 +157,19 @@ class Estimator:
         return {name: value for name, value in values.items() if name not in self._changeable}
 
     def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Store the column names of a training set, and delete names from an earlier training set."""
+        """Store the column names of a training set, and delete the names of an earlier training set."""
         names = column_names(data)
         vars(self).pop(f"{of}_names_in_", None)
         if names is not None:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare column names with the training set's names, and warn if only one of both has feature names.
+        """Compare column names with the training set's names. If only one dataset has feature names, warn.
 
         Raises
         ------
         InvalidDataError
-            If both have names and they differ.
+            If both datasets have names and the names differ.
         """
         known, found = getattr(self, f"{of}_names_in_", None), column_names(data)
         if known is not None and found is not None:
@@ -181,7 +183,7 @@ class Estimator:
             warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
 
     def __dir__(self) -> list[str]:
-        """List hyperparameters, methods and learned attributes for completion, without constants of the class."""
+        """Return the names for tab completion: hyperparameters, methods and learned attributes, no constants."""
         own = self._hyperparameter_names()
         return [name for name in super().__dir__() if name in own or not (name.isupper() or name == "domains")]
 
@@ -191,7 +193,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def _repr_html_(self) -> str:
-        """Return the contents of ``repr`` as a table for notebooks. After ``fit`` it includes the learned sizes."""
+        """Return ``repr`` as an HTML table for notebooks. After ``fit``, the table includes the learned sizes."""
         rows = {name: repr(value) for name, value in self._own_hyperparameters().items()}
         for name, title in LEARNED.items():
             if hasattr(self, name):
@@ -204,14 +206,14 @@ class Estimator:
         return {name: value for name, value in values.items() if repr(value) != repr(usual[name].default)}
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags of scikit-learn's base class. Only tools of scikit-learn call this."""
+        """Return the tags of scikit-learn's base class. Only tools of scikit-learn call this method."""
         from sklearn.base import BaseEstimator
 
         return BaseEstimator.__sklearn_tags__(self)
 
 
 def as_kept(value: Any) -> Any:
-    """Return a copy of a hyperparameter for comparison. Arrays are copied, estimators become their hyperparameters."""
+    """Return a copy of a hyperparameter for comparison. An estimator is replaced by its hyperparameters."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
     if isinstance(value, dict):
@@ -238,9 +240,10 @@ def shown_value(value: object) -> str:
 
 @dataclass_transform(eq_default=False)
 def hyperparameters(cls: type[E]) -> type[E]:
-    """Return the class with the annotated names in its body as hyperparameters.
+    """Turn the annotated names in the body of a class into hyperparameters, and return the class.
 
-    They become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names after
-    ``_: KW_ONLY`` are keyword-only arguments. Estimators are compared by identity and shown by `Estimator.__repr__`.
+    The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names after
+    ``_: KW_ONLY`` are keyword-only arguments. Estimators are equal only if they are the same object.
+    `Estimator.__repr__` prints them.
     """
     return dataclass(eq=False, repr=False)(cls)

@@ -1,11 +1,13 @@
 """Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
-The C library computes one number at a time. That takes 2 to 4 ns for exp and 6 ns for log1p. The functions here take
-0.2 to 0.3 ns (AVX-512). All their constants are powers of two, parts of ln 2, or xmlc's minimax fits.
+The C library computes one number at a time. A number takes 2 to 4 ns for exp and 6 ns for log1p. The functions in this
+module take 0.2 to 0.3 ns per number (AVX-512). All their constants are powers of two, parts of ln 2, or xmlc's minimax
+fits.
 
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
-fuses a product with an addition. Training PLTs is 12 to 15 % slower without fusing, so kernels fuse explicitly with
-`fma`. A processor without that instruction (x86-64 before 2013) calls the C library. This is slower but bit-identical.
+fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
+explicitly. On a processor without this instruction (x86-64 before 2013), `fma` calls the C library, which is slower but
+bit-identical.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first with 9 bits
-SMALLEST = np.float32(-87.0)  # exp of anything lower is no normal float32
+SMALLEST = np.float32(-87.0)  # exp of a smaller number is not a normal float32
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """Emit code for a * b + c, rounded once, of float32 numbers or vectors."""
+    """Emit code that computes a * b + c of float32 numbers or vectors with one rounding."""
     kind = a.type
     name = f"llvm.fma.v{kind.count}f32" if isinstance(kind, ir.VectorType) else "llvm.fma.f32"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
@@ -36,7 +38,7 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """Return a * b + c of float32 numbers, rounded once. It is one instruction, or ``fmaf`` of the C library."""
+    """Return a * b + c of float32 numbers, rounded once. The code is one instruction, or a call of C's ``fmaf``."""
 
     def generate(context, builder, signature, arguments):
         return fused(builder, *arguments)
@@ -61,10 +63,13 @@ def exp_of_negative(x):
 
 
 # Python's error model would test each division for zero, which prevents vectorised loops. A function without the
-# `fastmath` option gets the flags of the kernel that calls it first, so this one sets the option.
+# `fastmath` option gets the flags of the first kernel that calls the function. `sigmoid` therefore sets the option.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
-    """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7. Scores below -87 count as -87."""
+    """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7.
+
+    Scores below -87 are replaced by -87.
+    """
     e = exp_of_negative(-abs(score))
     larger = np.float32(1.0) / (np.float32(1.0) + e)
     return larger if score >= np.float32(0.0) else e * larger

@@ -1,13 +1,13 @@
-"""Compute elementary functions in float64, bit-identical on any processor: exp, log, log1p, log2, power, cos, sigmoid.
+"""Compute exp, log, log1p, log2, power, cos and sigmoid in float64, with bit-identical results on any processor.
 
-For ``math.exp`` and similar functions, numba calls the C library. That library contains several versions, with fused
-multiply-add and without, and the processor determines the choice at start-up. NumPy has its own vectorised versions.
+For ``math.exp`` and similar functions, numba calls the C library. That library contains versions with and without fused
+multiply-add, and selects one for the processor at start-up. NumPy has its own vectorised versions.
 
 The functions here use only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
 bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is set, so LLVM may neither reorder nor fuse
-operations. Each function sets ``fastmath=False``. Without it, numba would compile the function with the flags of the
-kernel that calls it first, for all other callers too. ``inline="always"`` is not used, because it adopts the caller's
-flags.
+operations. Each function sets ``fastmath=False``. Without this option, numba would compile a function for all callers
+with the flags of the first kernel that calls the function. ``inline="always"`` is not used, because inlined code gets
+the caller's flags.
 
 The constants are derived as follows:
 
@@ -29,14 +29,14 @@ from xmlc.core.kernel_cache import njit
 TO_WHOLE = 1.5 * 2.0**52  # A sum with a number below 2**51 has that number, rounded to an integer, in its lowest bits
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2: 42 bits, and the rest
+LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2 as a number of 42 bits, and the rest
 TWO_THIRDS = 0.6666666666666666
-ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # of sqrt(1/2)
+ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
-OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above the first, and 0 below the second
-TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2: 33 bits, and the rest
+OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW
+TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2 as 33 bits, and the rest
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
@@ -66,7 +66,7 @@ def exp_of_sum(x, rest):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def exp(x):
-    """Return exp(x), with an error below 1 ulp. It is 0 for x below -746, infinite above 709.79, and NaN for NaN."""
+    """Return exp(x), with an error below 1 ulp. The result is 0 for x below -746 and infinite above 709.79."""
     x = np.float64(x)
     x = OVERFLOW if x > OVERFLOW else x
     x = UNDERFLOW if x < UNDERFLOW else x
@@ -75,7 +75,7 @@ def exp(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def sigmoid(x):
-    """Return 1 / (1 + exp(-x)), with an error below 2.5 ulp for small results and near 1. It is NaN for NaN."""
+    """Return 1 / (1 + exp(-x)), or NaN for NaN. For results near 0 and near 1, the error is below 2.5 ulp."""
     x = np.float64(x)
     e = exp(-abs(x))
     return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
@@ -113,7 +113,7 @@ def _log_of_parts(k, f, rest):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log(x):
-    """Return log(x), with an error below 1 ulp. It is -infinity for 0, and NaN for negative numbers and NaN."""
+    """Return log(x), with an error below 1 ulp. The result is -infinity for 0, and NaN for negative numbers and NaN."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
@@ -131,14 +131,14 @@ def log_of_no_positive(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log1p(x):
-    """Return log(1 + x), with an error below 1.5 ulp. It is -infinity for -1, and NaN for lower numbers and NaN."""
+    """Return log(1 + x), with an error below 1.5 ulp. The result is -infinity for -1, and NaN for NaN and x < -1."""
     x = np.float64(x)
     if not -1.0 < x < np.inf:
         return log_of_no_positive(x + 1.0)
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # lost in rounding 1 + x
+    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # the part of x that is lost when 1 + x is rounded
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
 
@@ -160,10 +160,10 @@ def cos(x):
     return -value if quarter in (1, 2) else value
 
 
-# Powers and log2 need more bits of the logarithm than `log` has. They compute 2 s + s z (2/3 + z P) in pairs of
-# numbers, whose sum has about 64 bits. Splitting the factors into halves gives the error of a product (T. J. Dekker, A
-# Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971). Subtracting the terms
-# again gives the error of a sum.
+# `power` and `log2` need more bits of the logarithm than `log` computes. They therefore represent 2 s + s z (2/3 + z P)
+# by a pair of numbers, whose sum has about 64 bits. The rounding error of a product is computed by splitting the
+# factors into halves (T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, Numerische
+# Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
 
 
 LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
@@ -184,7 +184,7 @@ def _product(a, b):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers and its rounding error. The first is 0 or larger than the second."""
+    """Return the sum of two numbers and its rounding error. ``larger`` is 0 or has the larger absolute value."""
     total = larger + smaller
     return total, smaller - (total - larger)
 
@@ -211,9 +211,9 @@ def _log_pair(m):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm to base 2, with an error below 0.6 ulp, and exact for powers of 2.
+    """Return the logarithm of x to base 2, with an error below 0.6 ulp. It is exact for powers of 2.
 
-    Its values for 0, negative numbers, infinity and NaN are the same as for `log`.
+    For 0, negative numbers, infinity and NaN, the result is the same as for `log`.
     """
     x = np.float64(x)
     if not 0.0 < x < np.inf:
@@ -228,9 +228,9 @@ def log2(x):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def power(x, y):
-    """Return x**y for x >= 0, with an error below 1 ulp. It is NaN for negative x, unless y is 0.
+    """Return x**y for x >= 0, with an error below 1 ulp. The result is NaN for negative x, unless y is 0.
 
-    Special cases follow IEEE 754. x**0 and 1**y are 1, also with NaN. 0**y is infinite for negative y.
+    Special cases follow IEEE 754. x**0 and 1**y are 1, even if x or y is NaN. 0**y is infinite for negative y.
     """
     x, y = np.float64(x), np.float64(y)
     if x == 1.0 or y == 0.0:

@@ -8,16 +8,16 @@ import numpy as np
 
 from xmlc.core.errors import InvalidDataError
 
-SHOWN = 5  # most names in a message
+SHOWN = 5  # the maximum number of names in a message
 
 
 def is_frame(data: object) -> bool:
-    """Return whether data is a frame."""
+    """Return whether an object is a pandas data frame."""
     return hasattr(data, "iloc") and hasattr(data, "columns")
 
 
 def frame_values(frame: Any, name: str) -> Any:
-    """Return the values of a frame as a matrix of numbers or truth values, sparse if all columns are sparse.
+    """Return a frame as a matrix of numbers or truth values. The matrix is sparse if all columns are sparse.
 
     Columns with different types, or with a type that supports missing values, become float64. Missing values become
     NaN.
@@ -58,12 +58,12 @@ def n_rows(data: Any) -> int:
 
 
 def column_names(data: object) -> np.ndarray | None:
-    """Return the column names as an array of objects, or None if there are none or none is text.
+    """Return the column names as an array of objects, or None if no column has a text as its name.
 
     Raises
     ------
     TypeError
-        If only some are text, as in scikit-learn.
+        If only some column names are texts, as in scikit-learn.
     """
     names = np.asarray(getattr(data, "columns", ()), dtype=object)
     kinds = sorted({type(name).__name__ for name in names})
@@ -76,7 +76,7 @@ def column_names(data: object) -> np.ndarray | None:
 
 
 def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> None:
-    """Refuse column names that differ from the names in training, with scikit-learn's message.
+    """Raise an error with scikit-learn's message if column names differ from the names in training.
 
     Raises
     ------

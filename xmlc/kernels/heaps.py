@@ -1,12 +1,13 @@
 """Select the best of many values, or all values in order, with kernels for short lists and binary heaps.
 
-The three structures differ in their contents and comparisons:
+The module has three data structures:
 
-* `insert_best` keeps the few best labels in order, with their estimates.
-* `offer` keeps the S best of a long stream. The worst is on top and is replaced first. One key contains similarity and
-  number, so each step is one comparison. The first comparison rejects most of a stream.
-* `make_heap` and `pop_first` order float64 values without moving them. A float64 leaves no bits for a number, so the
-  heap contains indices. It is built in O(size), and popped indices lie behind it in order.
+* `insert_best` maintains a short sorted list of the best labels and their estimates.
+* `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is replaced first. A key
+  contains a similarity and a number, so each step is one comparison. The first comparison rejects most keys of a
+  stream.
+* `make_heap` and `pop_first` order float64 values without moving the values. A float64 leaves no bits for a number, so
+  the heap contains indices. The heap is built in O(size). Popped indices are stored in order behind the heap.
 """
 
 from __future__ import annotations
@@ -18,20 +19,21 @@ from xmlc.core.kernel_cache import njit
 
 @njit(cache=True, nogil=True, inline="always")
 def ranks_before(value, number, other_value, other_number):
-    """Return whether a (value, number) ranks before another: by greater value, then by smaller number."""
+    """Return whether the first of two pairs has the greater value. For equal values, the smaller number is first."""
     return value > other_value or (value == other_value and number < other_number)
 
 
 @njit(cache=True, nogil=True)
 def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the k best, sorted by estimate, ties to the smaller label, in O(k).
+    """Insert a label into a list of the k best labels, in O(k). If estimates are equal, the smaller label is first.
 
     Parameters
     ----------
     labels : int32 (k,)
-        The list. The estimate of a free entry is at most any inserted one. If both may be equal, its label is -1.
+        The list. A free entry has an estimate no greater than any inserted estimate. If the two may be equal, the free
+        entry has the label -1.
     estimates : float (k,)
-        Their estimates, in descending order.
+        The estimates of the labels in the list, in descending order.
     label : int
         The label to insert.
     estimate : float
@@ -48,7 +50,7 @@ def insert_best(labels, estimates, label, estimate):
 
 @njit(cache=True, nogil=True)
 def offer(heap, key):
-    """Replace the least key, which is in front, if the new key is greater, in O(log size).
+    """Replace the least key of a heap if the new key is greater, in O(log size). The least key is at position 0.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def offer(heap, key):
 
 @njit(cache=True, nogil=True)
 def sift_index(heap, size, node, values, ids):
-    """Restore the heap below ``node`` in O(log size).
+    """Restore the heap order below ``node`` in O(log size).
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def sift_index(heap, size, node, values, ids):
 
 @njit(cache=True, nogil=True)
 def make_heap(heap, values, ids):
-    """Fill ``heap`` with the indices of all values, the first in rank on top, in O(size).
+    """Fill ``heap`` with the indices of all values, in O(size). The index that ranks first is on top.
 
     Parameters
     ----------
@@ -121,10 +123,10 @@ def make_heap(heap, values, ids):
 
 @njit(cache=True, nogil=True)
 def pop_first(heap, size, values, ids):
-    """Move the first in rank of the remaining ``size`` indices to the end of the heap, and return it.
+    """Move the index that ranks first among the remaining ``size`` indices to the end of the heap, and return it.
 
-    After k calls, the last k entries of ``heap`` are the first k in rank, in reverse order. The parameters are the same
-    as for `sift_index`.
+    After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse order. The
+    parameters are the same as for `sift_index`.
     """
     first = heap[0]
     heap[0] = heap[size - 1]

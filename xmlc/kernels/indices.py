@@ -1,4 +1,4 @@
-"""Check the index arrays of sparse matrices before kernels read by them."""
+"""Check the index arrays of sparse matrices before kernels use them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # for checks
+VALUES_PER_TASK = 1 << 22  # the number of values that a check reads at once
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -32,12 +32,12 @@ class Malformed(InvalidDataError):
 
 
 def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return an array in the form that kernels accept, and refuse another type or shape.
+    """Return an array in the form that kernels accept. Raise an error if its type or shape is wrong.
 
     Parameters
     ----------
     array : ndarray
-        Memory-mapped or not.
+        The array may be memory-mapped.
     field : str
         The name of the array in messages.
     dtype : dtype
@@ -112,16 +112,17 @@ def check_below(
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Return whether indices ascend strictly within each part. ``starts`` are the checked start positions of parts."""
+    """Return whether indices ascend strictly within each part. ``starts`` are the valid start positions of parts."""
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     return not falls.any()
 
 
 def prove_sparse(matrix: Any, name: str) -> bool:
-    """Check in one pass that the index arrays of a sparse matrix are complete and stay within it.
+    """Check in one pass that the index arrays of a sparse matrix are complete, and that no index is too large.
 
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Check the array that scipy makes of them.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Convert such a matrix with scipy, and
+    check the result.
 
     Parameters
     ----------
@@ -132,8 +133,8 @@ def prove_sparse(matrix: Any, name: str) -> bool:
     Returns
     -------
     bool
-        Whether indices ascend strictly within each row (for CSC, column). Always False for formats other than CSR, CSC
-        and BSR.
+        Whether indices ascend strictly within each row, or within each column for CSC. Always False for formats other
+        than CSR, CSC and BSR.
 
     Raises
     ------

@@ -1,12 +1,13 @@
-"""Sum and update rows of sibling weights, one row for each feature, with kernels that use whole registers.
+"""Sum and update rows of weights with kernels that use whole registers. A row has a feature's weights in all siblings.
 
-A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the
-number 16 is not a constant, the compiler also splits the inner loop into single numbers. Here the sums stay in a
-register. A feature of the block takes 1.4 ns per 16 siblings, and in the simple loop 4.7 ns. Both times are with
+A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the number
+16 is not a constant, the compiler also splits the inner loop into single numbers. In these kernels, the sums stay in a
+register. A feature takes 1.4 ns per 16 siblings, compared with 4.7 ns in the simple loop. Both times were measured with
 weights in the second-level cache (AMD EPYC, AVX-512).
 
-For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers, and whole
-cache lines because the first row is aligned. Weights of the padding are computed like the others and discarded.
+For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers. It also fills
+whole cache lines, because the first row is aligned. Weights in the padding are updated like all weights, but never
+used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NUMBERS_PER_LINE = 16  # float32 numbers in a cache line of 64 bytes
 
 @njit(cache=True, nogil=True)
 def padded_size(n_siblings):
-    """Return the padded size of a row of weights, in numbers, for ``n_siblings`` siblings."""
+    """Return the number of weights in a row for ``n_siblings`` siblings, padding included."""
     if n_siblings <= 4:
         return 4
     if n_siblings <= 8:
@@ -44,17 +45,17 @@ def aligned_buffer(size):
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register that ``width`` columns from ``column`` on fill."""
+    """Return the first column of each register that covers the ``width`` columns from ``column`` on."""
     return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
 
 
 def _rows_adder(width: int) -> Any:
-    """Make a kernel that sums ``width`` neighbouring columns of some rows, weighted by values.
+    """Return a kernel that adds up selected rows in ``width`` neighbouring columns. Each row is multiplied by a value.
 
     The kernel takes these arguments:
 
     - ids : uint32, the rows to sum
-    - values : float32, their weights in the sum
+    - values : float32, the factors of these rows in the sum
     - rows : float32, all rows, flat
     - length : int64, the length of a row
     - column : int64, the first column
@@ -89,12 +90,12 @@ def _rows_adder(width: int) -> Any:
 
 
 def _rows_updater(width: int) -> Any:
-    """Make a kernel that adds multiples of an instance to ``width`` neighbouring columns of the rows of its features.
+    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of its features' rows.
 
     The kernel takes these arguments:
 
     - ids : uint32, the features of the instance
-    - values : float32, their values
+    - values : float32, the values of these features
     - rows : float32, all rows, flat, updated
     - length : int64, the length of a row
     - column : int64, the first column
@@ -124,17 +125,17 @@ def _rows_updater(width: int) -> Any:
 
 
 def _adagrad_updater(width: int) -> Any:
-    """Make a kernel that takes AdaGrad's step in ``width`` neighbouring columns of the rows of an instance's features.
+    """Return a kernel for AdaGrad's step in ``width`` neighbouring columns of the rows of an instance's features.
 
     The kernel takes these arguments:
 
     - ids : uint32, the features of the instance
-    - values : float32, their values
-    - rows : float32, all rows, flat, updated (weights of a row, then sums of squares)
+    - values : float32, the values of these features
+    - rows : float32, all rows, flat, updated (each row has weights, then sums of squares)
     - stride : int64, the distance from one row to the next
     - offset : int64, the distance from the weights of a row to its sums
     - column : int64, the first column
-    - derivatives : float32, the derivatives by the scores, read in the ``width`` columns
+    - derivatives : float32, the derivatives of the loss by the scores, read in the ``width`` columns
     - rate, eps : float32, the parameters of AdaGrad
     """
 
@@ -179,16 +180,16 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, its vector overlaps the previous one. The sums in both are
-    bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes of the instance per
-    non-zero for every 64 siblings.
+    If the siblings do not fill the last register, its vector overlaps the previous vector. The sums in both vectors are
+    bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes per non-zero of the
+    instance for every 64 siblings.
 
     Parameters
     ----------
     ids : uint32
         The features of the instance, numbered as in the block.
     values : float32
-        Their values.
+        The values of these features.
     rows : float32, flat
         Row f starts at ``f * length`` and begins with the siblings' weights of feature f.
     length : int
@@ -240,7 +241,7 @@ def add_to_rows(ids, values, multiples, rows, bias):
     ids : uint32
         The features of the instance, numbered as in the block.
     values : float32
-        Their values.
+        The values of these features.
     multiples : float32 (padded siblings,)
         The factor of each sibling.
     rows : float32, flat
@@ -268,16 +269,16 @@ def add_to_rows(ids, values, multiples, rows, bias):
 
 @njit(cache=True, nogil=True)
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
-    """Take AdaGrad's step for each padded sibling, which moves 16 bytes per non-zero and sibling.
+    """Make AdaGrad's step for each padded sibling. The kernel reads or writes 16 bytes per non-zero and sibling.
 
     Parameters
     ----------
     ids : uint32
         The features of the instance, numbered as in the block.
     values : float32
-        Their values.
+        The values of these features.
     derivatives : float32 (padded siblings,)
-        The derivatives by the scores.
+        The derivatives of the loss by the scores.
     rate, eps : float32
         The parameters of AdaGrad.
     rows : float32, flat

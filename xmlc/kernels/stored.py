@@ -1,6 +1,7 @@
-"""Read arrays and their descriptions from disk unchanged, or raise an error that names the file.
+"""Read arrays and their descriptions from disk. If a file is damaged, raise an error that names the file.
 
-Checksums detect accidental changes. The list of an estimator's `Field` objects detects models of another version.
+Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects detects models of other
+versions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
 from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
 
-#: Types of JSON entries in messages.
+#: The names of the types of JSON entries in messages.
 KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a list", dict: "an object"}
 
 
@@ -46,7 +47,7 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
     Damaged
         If the file is missing, or has changed since it was written.
     Malformed
-        If it is no complete ``.npy`` file, or the type or shape is wrong.
+        If the file is not a complete ``.npy`` file, or the type or shape is wrong.
     """
     verify_file(path)
     mode: Literal["c"] | None = "c" if mmap else None
@@ -68,7 +69,7 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     Damaged
         If the file is missing, or has changed since it was written.
     Malformed
-        If it is no JSON, or an entry is missing or has another type.
+        If the file is not JSON, or an entry is missing or has another type.
     """
     verify_file(path)
     try:
@@ -93,16 +94,17 @@ class Field:
     dtype : dtype or None
         The required dtype. None allows any dtype.
     shape : tuple of int, str or None
-        A text is a named size, as in "nodes + 1" or "2 * nodes". The first array with that name determines its value.
-        None allows any size.
+        A text is an expression with a named size, as in "nodes + 1" or "2 * nodes". The first array with a name
+        determines the value of the name. None allows any size.
     least : int
-        The lower bound of its numbers, checked if ``below`` is given.
+        The lower bound of the array's numbers, checked if ``below`` is given.
     below : int, str or None
-        A number or named size that all its numbers are below.
+        A number or named size. All numbers of the array must be smaller.
     starts : str or None
-        A named size of an array whose parts start at these numbers. They run from 0 to the size without decreasing.
+        If given, the numbers are start positions of parts of another array, and this text names its size. The numbers
+        must run from 0 to the size without decreasing.
     finite : bool
-        Whether NaN and infinite numbers are refused.
+        Whether NaN and infinite numbers raise an error.
     optional : bool
         Whether the array may be missing.
     """
@@ -158,7 +160,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 
 
 def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
-    """Return a size as a number. A new name gets the value that matches the found size."""
+    """Return the value of an expression with a named size. A new name gets the value that matches the found size."""
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
     times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
@@ -166,11 +168,11 @@ def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
 
 
 def writeable_maps(state: Any) -> Any:
-    """Return the state of an estimator with copy-on-write maps instead of read-only maps of files.
+    """Return the state of an estimator in which read-only maps of files are replaced by copy-on-write maps.
 
-    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. In numba these have another type, so
-    each kernel would be compiled again. An estimator that continues to learn could not write to them. Changes of a
-    copy-on-write map stay in this process.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. For numba, read-only arrays have
+    another type, so each kernel would be compiled again. An estimator that continues training could not write to
+    read-only arrays. Changes of a copy-on-write map stay in this process.
 
     Parameters
     ----------
@@ -184,7 +186,7 @@ def writeable_maps(state: Any) -> Any:
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # It is only a part of a map, so it is copied.
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A part of a map is copied.
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):

@@ -1,4 +1,4 @@
-"""Keep the best nodes of an instance in a sorted list of keys during a search, with kernels.
+"""Keep the best nodes of an instance in a sorted list of keys during a search of a label tree.
 
 `insert_key` has no branches for short lists. A search inserts many nodes at unpredictable positions, and each wrong
 branch prediction costs 20 cycles. Moving all keys of a short list takes no longer than that.
@@ -11,7 +11,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # the largest number of a node
-FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1: below any other
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1, smaller than any other key
 SHORT = 32  # In lists with more places, a wrong branch prediction costs less than moving all keys.
 
 
@@ -29,33 +29,33 @@ def rank_key(number, estimate):
 
 @njit(cache=True, nogil=True, inline="always")
 def key_number(key):
-    """Return the number of a key as int32, -1 for `FREE`."""
+    """Return the node number in a key as int32. The number in `FREE` is -1."""
     return np.int32(LARGEST - (key & np.int64(0xFFFFFFFF)))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def key_estimate(key):
-    """Return the float32 estimate of a key, -1 for `FREE`."""
+    """Return the float32 estimate in a key. The estimate in `FREE` is -1."""
     return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def scaled(estimate, scales, number):
-    """Return an estimate times the scale of its number, as float32 for ranking.
+    """Return the float32 product of a node's estimate and ``scales[number]``, by which nodes are ranked.
 
-    ``scales`` are float64, one for each number. If there are none, the estimate stays the same.
+    ``scales`` has one float64 per node number. If ``scales`` is empty, the estimate is returned unchanged.
     """
     return np.float32(estimate * scales[number]) if number < scales.size else np.float32(estimate)
 
 
 @njit(cache=True, nogil=True)
 def insert_key(keys, key):
-    """Insert a key into a list in descending order, and return the key that is dropped, possibly the new one.
+    """Insert a key into a list in descending order. Return the key that is dropped, which may be the new key.
 
     Parameters
     ----------
     keys : int64
-        The list. Free places contain `FREE`. A short list is always scanned completely, at 1 ns for 3 places.
+        The list. Free places contain `FREE`. A short list is always scanned completely, which takes 1 ns for 3 places.
     key : int64
         The new key.
     """

@@ -1,7 +1,7 @@
 """Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
 
-Without a fixed loop length, a compiler splits a loop into single numbers or into vectors of the processor's width. Each
-choice sums in another order. Here the source code fixes the number of lanes.
+Without a fixed loop length, a compiler splits a loop into single numbers or into vectors of the processor's width. The
+order of the sum depends on this choice. In this module the source code fixes the number of lanes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Vectors:
         return ir.Constant(self.bits, [int(number)] * self.width)
 
     def broadcast(self, number: Any) -> Any:
-        """Return a vector with a computed number in every lane."""
+        """Return a vector with the same computed number in every lane."""
         undefined = ir.Constant(self.type, ir.Undefined)
         single = self.builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
         return self.builder.shuffle_vector(single, undefined, self.integers(0))
@@ -71,7 +71,8 @@ class Vectors:
     def inverse_sqrt(self, x: Any) -> Any:
         """Return 1 / sqrt(x) of positive normal numbers, with a relative error below 2e-7.
 
-        The code takes three Newton steps from a guess. A square root and a division take four times as long.
+        The code makes three Newton steps from an initial approximation. A square root and a division take four times as
+        long.
         """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
