@@ -34,7 +34,7 @@ class Events:
 
 @pytest.fixture
 def failed(monkeypatch):
-    """Give what tells whether `run_tasks` without `then` has heard of an error."""
+    """Return a function that checks whether `run_tasks` without `then` has heard of an error."""
     heard = []
 
     class Told(threading.Condition):
@@ -47,7 +47,7 @@ def failed(monkeypatch):
 
 
 def wait_for(condition):
-    """Wait until a list is no longer empty; an event could not be set in a handler of signals."""
+    """Wait until a list is no longer empty. An event could not be set in a handler of signals."""
     until = time.monotonic() + MOST
     while not condition:
         assert time.monotonic() < until
