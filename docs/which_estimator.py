@@ -78,8 +78,8 @@ def figure(rows: Rows) -> Iterator[str]:
     width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(SETS) // COLUMNS) * (HEIGHT + GAP) + 10
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
     yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
-    for x, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, ORANGE, "other programs")):
-        yield f'<g fill="{colour}"><circle cx="{x}" cy="14" r="4"/><text x="{x + 9}" y="18">{title}</text></g>'
+    for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, ORANGE, "other programs")):
+        yield f'<g fill="{colour}"><circle cx="{left}" cy="14" r="4"/><text x="{left + 9}" y="18">{title}</text></g>'
     for place, (name, labels) in enumerate(SETS.items()):
         found = {}
         for contender in (*XMLC, *OTHERS):
@@ -90,8 +90,9 @@ def figure(rows: Rows) -> Iterator[str]:
             math.floor(min(p for _, p in found.values()) - 1),
             math.ceil(max(p for _, p in found.values()) + 1),
         )
-        x, y = GAP - 10 + place % COLUMNS * (WIDTH + GAP), TOP + place // COLUMNS * (HEIGHT + GAP)
-        yield f'<g transform="translate({x} {y})"><text y="-8" font-weight="bold">{name}, {labels:,} labels</text>'
+        across, down = GAP - 10 + place % COLUMNS * (WIDTH + GAP), TOP + place // COLUMNS * (HEIGHT + GAP)
+        yield f'<g transform="translate({across} {down})">'
+        yield f'<text y="-8" font-weight="bold">{name}, {labels:,} labels</text>'
         for tick in TICKS:
             if low <= tick <= high:
                 at = math.log(tick / low) / math.log(high / low) * WIDTH
@@ -107,12 +108,12 @@ def figure(rows: Rows) -> Iterator[str]:
         }
         taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
         for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
-            left, baseline = free_place(x, y, contender, taken)
-            end = left - 2 if left > x else left + len(contender) * LETTER
+            start, baseline = free_place(x, y, contender, taken)
+            end = start - 2 if start > x else start + len(contender) * LETTER
             yield f'<g fill="{BLUE if contender in XMLC else ORANGE}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
             yield f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" stroke-width="0.7"/>'
-            start = f'x="{left:.1f}"' if left > x else f'text-anchor="end" x="{end:.1f}"'
-            yield f'<text {start} y="{baseline:.1f}">{contender}</text></g>'
+            place_of = f'x="{start:.1f}"' if start > x else f'text-anchor="end" x="{end:.1f}"'
+            yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
         yield "</g>"
     yield f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle">'
     yield "P@1 on the test set (%) against CPU seconds of training on one thread</text></svg>"
