@@ -1,4 +1,4 @@
-"""A threshold method of mine: a column of table2, as `half` in suite.yaml."""
+"""Define my threshold method. suite.yaml names it as `half`."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A model of mine: rows of the tables, as `my_model.py:Centroids` in suite.yaml."""
+"""Define my model. suite.yaml names it as `my_model.py:Centroids`."""
 
 import numpy as np
 from scipy import sparse
@@ -8,7 +8,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 
 class Centroids(SparseProbabilityEstimator):
-    """Estimate a label by the cosine of instance and mean of the label's instances, over the largest, to some power."""
+    """Estimate a label by the cosine of the instance and the label's mean, relative to the largest, to some power."""
 
     def __init__(self, power=8.0):
         self.power = power
@@ -26,5 +26,5 @@ class Centroids(SparseProbabilityEstimator):
         cosines = np.clip(X @ self.centroids_.T, 0, 1).astype(np.float32)
         nearest = cosines.max(axis=1, keepdims=True)
         estimates = (cosines / np.maximum(nearest, np.float32(1e-9))) ** np.float32(self.power)
-        self.inner_products_ = np.full(X.shape[0], self.n_labels_)  # what an instance costs, for the tables
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_)  # cost of each instance, for the tables
         return sparse.csr_array(np.where(estimates > self._label_thresholds(threshold), estimates, 0))
