@@ -18,7 +18,7 @@ WEIGHTS_PER_TASK = 1 << 22
 
 
 class DenseBlocks(NamedTuple):
-    """Hold the weights of some contiguous blocks, in four fields of `NodeWeights` restricted to these blocks."""
+    """Hold the dense weights of some contiguous blocks. The fields are the fields of `NodeWeights` for these blocks."""
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -27,7 +27,7 @@ class DenseBlocks(NamedTuple):
 
 
 def sibling_type(degrees: np.ndarray) -> type:
-    """Return the type of sibling numbers, uint16 or uint32, for blocks with these numbers of siblings."""
+    """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees`` siblings."""
     return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
 
 
@@ -44,7 +44,7 @@ def append_rows(
     Parameters
     ----------
     appendable : Appendable
-        Arrays with the weights of the previous blocks.
+        Arrays with the weights of the previous blocks, extended in place.
     dense : DenseBlocks
         Weights of the blocks.
     degrees : int64
@@ -52,14 +52,14 @@ def append_rows(
     threshold : float
         Weight threshold.
     sibling_type : type
-        Type of the sibling numbers, see `sibling_type`.
+        Dtype of the sibling numbers, see `sibling_type`.
     n_jobs : int or None
         Threads, see `xmlc.core.threads.resolve_threads`.
 
     Returns
     -------
     list of pairs of ndarray of int64
-        Number of features and number of weights that each block keeps. A pair has a contiguous part of the blocks.
+        Number of features and number of weights that each block keeps. Each pair describes some contiguous blocks.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def append_rows(
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
-    """Return whether dense blocks take fewer bytes as sparse rows of their weights w with abs(w) > threshold."""
+    """Return whether sparse rows of the weights w with abs(w) > threshold take fewer bytes than the dense blocks."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
@@ -92,7 +92,7 @@ def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) 
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return the start of each of some consecutive runs, given their lengths, and the end of the last run."""
+    """Return the starts of consecutive runs with lengths ``counts``, and the end of the last run."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
@@ -100,7 +100,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 def count_weights_above(dense, degrees, threshold, start, end):
     """Count the features and the weights of each block that `rows_above` keeps.
 
-    Arguments as for `rows_above`.
+    For the arguments see `rows_above`.
 
     Returns
     -------
@@ -132,16 +132,16 @@ def rows_above(dense, degrees, threshold, start, end):
     threshold : float32
         Weight threshold.
     start, end : int
-        The blocks are ``start .. end - 1``.
+        The blocks to convert are ``start .. end - 1``.
 
     Returns
     -------
     n_features, n_weights : int64 (end - start,)
         Number of features and weights that each block keeps.
     features, row_starts, siblings : uint32
-        The sparse rows, in the form of `CompactNodeWeights`.
+        The sparse rows, as in `CompactNodeWeights`.
     weights : float32
-        Their weights.
+        Weights of the sparse rows.
     """
     feature_starts, features, weight_starts, weights = dense
     n_features, n_weights = count_weights_above(dense, degrees, threshold, start, end)

@@ -44,13 +44,13 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# The defaults of C: one value for SGD, and for "batch" two candidates per loss, the usual one first.
+# The default of C is one value for SGD. For "batch" it is selected from two candidates per loss, the usual value first.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this value if it makes the model smaller
 SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
 # The hyperparameters of `PLT.for_ranking` that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
-MOST_COPIES = 16  # SGD and AdaGrad visit a heavy instance at most this often in a pass
+MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this often in a pass
 ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
 
 # An exact ranking warns that it is costly if an instance evaluates, on average, this many nodes and this share of them.
@@ -75,22 +75,23 @@ class PLT(SparseProbabilityEstimator):
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree. A "kmeans" tree needs a power of two. With None, a "random" tree has 16. The default
-        of a "kmeans" tree depends on the number of labels that have an instance. It is 16 up to 6,400 labels and 32 up
-        to 18,000. For more labels it is 16, except with solver "batch". There it is 64 up to 51,000 labels, 128 up to
-        144,000, and 32 to 128 beyond. These values avoid last inner nodes with only a few labels.
+        Degree b of the tree. A "kmeans" tree needs a power of two. With None, a "random" tree has degree 16. The
+        default of a "kmeans" tree depends on the number of labels with a training instance. The degree is 16 for up to
+        6,400 labels and 32 for up to 18,000. For more labels it is 16, except with solver "batch". With "batch", the
+        degree is 64 for up to 51,000 labels, 128 for up to 144,000, and between 32 and 128 for more labels. These
+        values avoid inner nodes with only a few leaves.
     tree : {"random", "kmeans"}
         Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
         groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        "kmeans": a node with at most this many labels has them as its children. Parabel uses 100. With None, the depth
-        follows from the number of labels. The last inner nodes then have about 100 labels, at most 100 sqrt(arity)
-        (`xmlc.models.trees.kmeans.largest_leaf`).
+        "kmeans": a group of at most this many labels is not split further. Its labels become the children of one node.
+        Parabel uses 100. With None, the depth of the tree follows from the number of labels. The lowest inner nodes
+        then have about 100 labels, at most 100 sqrt(arity) (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        "kmeans": the largest number of features that represent a label. The heaviest are kept. This bounds the memory
-        for building the tree (`xmlc.models.trees.representations.label_representations`). None keeps all features of
-        the label's instances.
+        "kmeans": the largest number of features that represent a label. The features with the largest weights are kept.
+        This limit bounds the memory for building the tree (`xmlc.models.trees.representations.label_representations`).
+        None keeps all features of the label's instances.
     solver : {"sgd", "adagrad", "batch"}
         Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without regularisation (oplt2021).
         "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
@@ -100,50 +101,50 @@ class PLT(SparseProbabilityEstimator):
         they do not estimate probabilities.
     hinge_power : int
         "squared_hinge": the score of a node is exp(-max(0, 1 - s)**p) for its linear score s. Parabel uses 2. With 3,
-        nodes near their margin get higher scores, which helps the lower ranks on deep trees.
+        nodes near their margin get higher scores, which improves the lower ranks of a ranking by a deep tree.
     C : float or None
-        Weight of the loss against half the squared length of a node's weights. It applies to "batch", and to SGD if
-        ``lam`` is None. With None, SGD uses 3, and "batch" selects from two values by cross-validation on up to 1000
-        training instances. These are 3 and 10 for the logistic loss, and 1 and 0.3 for the squared hinge loss. The
-        second value is selected if its P@1 is better by more than a standard error.
+        Weight of the loss, relative to half the squared length of a node's weight vector. C applies to "batch", and to
+        SGD if ``lam`` is None. With None, SGD uses 3, and "batch" selects from two values by cross-validation on up to
+        1000 training instances. The two values are 3 and 10 for the logistic loss, and 1 and 0.3 for the squared hinge
+        loss. The second value is selected if its P@1 is better by more than a standard error.
     tol : float
         "batch": a node stops when no dual variable moves by more than tol * C in a pass. If an instance has a weight
         below 1, this limit is multiplied by the weight.
     lam : float or None
-        SGD: regularisation lambda. It applies to the weight of the constant feature too. None uses 1 / (C n), with n
-        the number of training instances or the sum of their weights. The root then has the same objective as in
-        "batch".
+        SGD: regularisation lambda. It applies to the weight of the constant feature too. None uses 1 / (C n), where n
+        is the number of training instances or the sum of their weights. The root then minimises the same objective as
+        with solver "batch".
     gamma : float
         Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0.
-        The paper leaves the first t open. The authors' program counts from 1, which equals this solver with
-        gamma / (1 + lam * gamma). AdaGrad: the step of a weight is gamma / sqrt(eps + its squared derivatives so far).
-        oplt2021 uses gamma 1.
+        The paper does not specify the first t. The authors' program starts with t = 1. This is equivalent to the
+        initial step size gamma / (1 + lam * gamma) here. AdaGrad: the step of a weight is gamma / sqrt(eps + the sum of
+        its squared derivatives so far). oplt2021 uses gamma 1.
     eps : float
-        AdaGrad: see gamma.
+        AdaGrad: constant in the step size, see ``gamma``.
     epochs : int
-        Passes over the training set. SGD and AdaGrad use one random order for all nodes and passes (the paper leaves
-        the order open). "batch" makes at most this many passes, each in a new order. Parabel uses 20.
+        Passes over the training set. SGD and AdaGrad use one random order for all nodes and passes (the paper does not
+        specify the order). "batch" makes at most this many passes, each in a new order. Parabel uses 20.
     search : {"certified", "beam", "exact"}
         Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each node
-        outside the beam that could lead to one of the best labels. It is the fastest exact search. "beam" is
-        the beam search alone, as in Parabel. ``certified_`` then marks the instances whose ranking is provably exact.
-        "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed weights always use
-        best-first search.
+        outside the beam that could lead to one of the best labels. "certified" is the fastest exact search. "beam" is a
+        beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose ranking is
+        provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed
+        weights always use best-first search.
     beam : int
         Width of the beam: the number of inner nodes to expand on a level, and at least k. Parabel uses 10.
     weight_threshold : "auto", float or None
-        Threshold for weights. Weights of at most this absolute value are dropped right after training, and the others
-        are stored sparse. Neither training nor the model then holds all weights. Parabel uses 0.1. None keeps all
-        weights. "auto" uses 0.1 if that makes the first 33 million weights smaller in bytes, and None otherwise. It
-        keeps all weights without ``unit_norm`` and with ``hash_bits``.
+        Weights of at most this absolute value are dropped right after training, and the other weights are stored
+        sparse. Neither training nor the model then holds all weights in memory. Parabel uses 0.1. None keeps all
+        weights. "auto" uses 0.1 if that makes the first 33 million weights smaller in bytes, and None otherwise. "auto"
+        also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
         None stores exact weights for each node. A number k hashes each pair (node, feature), with a sign, into 2**k
         weights that all nodes share (Section 6 uses 2**30). Memory is then bounded for any number of nodes. The cost
         is collisions, a cache miss per weight, and training on one thread, because the nodes depend on one another.
     max_samples : float or None
-        Share of the instances to learn from, drawn by the seed. The tree is also built from these instances, over
-        their labels. With oplt2021's solver and tree this is IPLT on the sample of OPLT's ``warm_start`` (Appendix G
-        there).
+        Share of the instances to train on, drawn at random with the seed. The tree is also built from these instances,
+        over their labels. With oplt2021's solver and tree, the estimator is IPLT on the sample of OPLT's ``warm_start``
+        (oplt2021, Appendix G).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -154,36 +155,36 @@ class PLT(SparseProbabilityEstimator):
     Attributes
     ----------
     tree_ : LabelTree
-        Tree over the labels that have an instance. Other labels have no estimate.
+        Tree over the labels with at least one training instance. Other labels have no estimate.
     C_ : float
-        Given or selected value.
+        Given or selected value of ``C``.
     arity_ : int
-        Given or default value.
+        Given or default value of ``arity``.
     weight_threshold_ : float or None
-        Given or selected value.
+        Given or selected value of ``weight_threshold``.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
         Weights of the node classifiers.
     inner_products_ : ndarray of int64, shape (n,)
         Node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether the last ranking is provably exact by the beam search alone. This holds if each node outside the beam
-        has a smaller estimate than the k-th label. None if the last ranking used no beam.
+        Whether the beam search alone proves that the last ranking is exact. This is the case if each node outside the
+        beam has a smaller estimate than the k-th label. None if the last ranking used no beam.
 
     Notes
     -----
     oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
-    arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel has
+    arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is this estimator with
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
     search="beam"``. The ensemble is `xmlc.models.Parabel`.
 
-    Exact weights take memory for each pair of an inner node and a feature of an instance that reaches it. A pair takes
-    4 bytes for each child of the node, plus 4. A synthetic set in the shape of Amazon-670K has 490,449 instances with
-    70 non-zeros, and 670,091 labels. Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more with the default,
-    which has one level less.
+    Exact weights take memory for each inner node and each feature of the instances that reach the node. Such a pair
+    takes 4 bytes for each child of the node, plus 4 bytes. A synthetic set in the shape of Amazon-670K has 490,449
+    instances with 70 non-zeros, and 670,091 labels. Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more
+    with the default ``max_leaf``, which gives one level less.
 
-    `fit` holds the weights once. `fit_to_disk` holds 128 MB at a time and writes the rest to the model's files. Ranking
-    reads these files as needed and is fastest if they fit in memory. If they do not fit, set ``weight_threshold`` or
-    ``hash_bits``.
+    `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
+    weights to the model's files. Predictions read these files as needed and are fastest if the files fit in memory. If
+    the files do not fit, set ``weight_threshold`` or ``hash_bits``.
 
     Examples
     --------
@@ -230,7 +231,7 @@ class PLT(SparseProbabilityEstimator):
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
-        """Return an estimator with the hyperparameters that rank best. Its scores do not estimate probabilities.
+        """Return an estimator with the best hyperparameters for ranking. Its scores do not estimate probabilities.
 
         The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
         weight_threshold=0.05)``: the squared hinge loss of Parabel on a tree of arity 16. The values were selected by
@@ -258,8 +259,8 @@ class PLT(SparseProbabilityEstimator):
         A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"`` it also multiplies the
         instance in the representations of its labels. For "batch", weights and repeated rows give the same objective.
         SGD and AdaGrad visit a row of weight 2 twice in a pass, and a row of weight 2.5 three times with shorter steps.
-        Whole weights up to 16 equal training on rows repeated by ``numpy.repeat``. The selection of C uses the weights
-        in training and in P@1.
+        Integer weights up to 16 give the same model as rows repeated by ``numpy.repeat``. The cross-validation for C
+        uses the weights in training and in P@1.
 
         Parameters and errors as for `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
@@ -305,10 +306,10 @@ class PLT(SparseProbabilityEstimator):
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows in the order of a pass, and the weight of each visit.
+        """Return the row numbers to visit in a pass, in order, and the weight of each visit.
 
-        SGD and AdaGrad visit a row of weight 2 twice, as if it were repeated, but no row more than 16 times. A heavier
-        row has longer steps. If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
+        SGD and AdaGrad visit a row of weight 2 twice, as if it were repeated, but no row more than 16 times. A row of
+        larger weight takes longer steps. If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -336,9 +337,9 @@ class PLT(SparseProbabilityEstimator):
         """Find the k most probable labels of each instance. With ``search="beam"`` the ranking is approximate.
 
         The other two searches give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
-        evaluates the fewest classifiers. "certified" evaluates more, but whole levels at a time and in less time. The
-        call sets ``certified_``, which marks the instances for which the beam is provably exact. It also sets
-        ``inner_products_``, the number of classifiers evaluated for each instance.
+        evaluates the fewest classifiers. "certified" evaluates more classifiers, but takes less time because it
+        evaluates a whole level at a time. The call sets ``certified_``, which marks the instances for which the beam is
+        provably exact. It also sets ``inner_products_``, the number of classifiers evaluated for each instance.
 
         ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest weight below
         it may be one of the k best products. A node whose labels are all excluded is never expanded.
@@ -351,9 +352,9 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first (ties: ``xmlc.kernels.top_k.rank_key``), then -1 if there are fewer than k labels.
+            Labels, best first, then -1 if there are fewer than k labels. ``xmlc.kernels.top_k.rank_key`` orders ties.
         scores : ndarray of float32, shape (n, k)
-            Estimates of these labels, times the weights if there are any. 0 for a missing label.
+            Estimates of these labels, multiplied by the label weights if given. 0 for a missing label.
         """
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
@@ -367,8 +368,8 @@ class PLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, ...]:
         """Estimate all labels that a beam search reaches. `xmlc.models.Parabel` averages them over its trees.
 
-        With ``search="beam"`` the ``beam`` best inner nodes of each level are expanded, and otherwise all inner nodes.
-        The result has every label below them, except labels whose estimate is rounded to 0.
+        With ``search="beam"``, the search expands the ``beam`` best inner nodes of each level. Otherwise it expands all
+        inner nodes. The result has every label below the expanded nodes, except labels whose estimate is rounded to 0.
 
         Parameters
         ----------
@@ -411,7 +412,7 @@ class PLT(SparseProbabilityEstimator):
         """
         x = self._one_instance(indices, values)
         k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
-        with Progress(1, "ranking", shown=False):  # which reports when a kernel is compiled
+        with Progress(1, "ranking", shown=False):  # `Progress` reports when a kernel is compiled
             x = unit_row(x) if self.unit_norm else x
             labels, scores, _, _ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
@@ -422,7 +423,7 @@ class PLT(SparseProbabilityEstimator):
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
-        """Return a tree over the labels that have an instance, or over all labels if there are no such labels."""
+        """Return a tree over the labels with an instance, or over all labels if no label has an instance."""
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
         if 0 < seen.size < self.n_labels_:
@@ -460,7 +461,7 @@ class PLT(SparseProbabilityEstimator):
             )
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
-        """Return the largest weight below each node, or an empty array without weights.
+        """Return the largest label weight below each node, or an empty array if labels have no weights.
 
         The result is cached, because computing it takes longer than a search.
         """
@@ -476,7 +477,7 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
-        """Return labels, estimates, certificates (None without a beam) and inner products of the instances."""
+        """Return the best labels, their estimates, ``certified_`` and ``inner_products_`` for the instances."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
@@ -493,7 +494,7 @@ class PLT(SparseProbabilityEstimator):
         Parameters
         ----------
         kernel : callable
-            Takes instances, the first of them and the last plus one, weights, link, ``arguments`` and shape.
+            Search kernel with the arguments x, start, end, nodes, link, ``arguments`` and shape.
         x : KernelCSR
             The instances.
         title : str
@@ -506,7 +507,7 @@ class PLT(SparseProbabilityEstimator):
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
             return found
-        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty batch gives the result its types
+        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty batch gives the result its dtypes
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
         parts = run_tasks(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
@@ -519,7 +520,7 @@ class PLT(SparseProbabilityEstimator):
         return self._measured[1]
 
     def _link(self) -> int:
-        """Return the number of the link from scores to estimates, see `estimate_scores`."""
+        """Return the link function from linear scores to estimates, as a number for `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
     def _warn_of_flat_estimates(self, inner_products: np.ndarray) -> None:
@@ -535,7 +536,7 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Check and return the search and the width of its beam, because you may set both after training."""
+        """Check and return the search algorithm and its beam width. Users may change both after training."""
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
         return self.search, min(int(self.beam), self.tree_.n_nodes)

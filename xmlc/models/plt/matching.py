@@ -14,7 +14,8 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
     The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. All
-    rows are prefetched first. Rows differ in length, so the processor mispredicts their ends and cannot read ahead.
+    rows are prefetched first. Without prefetching, the processor waits at the end of each row, which it cannot predict
+    because rows differ in length.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
 
 @njit(cache=True, nogil=True)
 def mark_features(features, scratch):
-    """Add ascending ``features`` to the empty set of a `Scratch`. Reads 4 bytes per feature."""
+    """Add ascending ``features`` to the empty set of a `Scratch`. The function reads 4 bytes per feature."""
     words, ranks = scratch.words, scratch.ranks
     six, low = np.uint32(6), np.uint64(63)
     for index in range(features.size):
@@ -58,7 +59,7 @@ def mark_features(features, scratch):
 def clear_features(features, scratch):
     """Clear the set of a `Scratch` that holds ``features``."""
     words, six = scratch.words, np.uint32(6)
-    if 8 * features.size > words.size:  # clearing eight contiguous words takes as long as clearing one random word
+    if 8 * features.size > words.size:  # clearing eight contiguous words takes as long as one word at random
         words[:] = 0
         return
     for feature in features:
@@ -67,11 +68,11 @@ def clear_features(features, scratch):
 
 @njit(cache=True, nogil=True)
 def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Find those features of an instance that are in the set of a `Scratch`.
+    """Find the features of an instance that are in the set of a `Scratch`.
 
     The set takes 12 bytes per 64 features of the data. The first-level cache holds it for up to about 200,000 features.
-    Each feature is written, and the next one overwrites it if it is not in the set. A branch would cost more, because
-    it is unpredictable.
+    Every feature is written to the result. If a feature is not in the set, the next feature overwrites it. A branch
+    would be slower, because it is unpredictable.
 
     Parameters
     ----------
@@ -82,14 +83,14 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
     words, ranks
         The set, as in `Scratch`.
     out_ids : uint32
-        Overwritten with the indices in the block.
+        Overwritten with the indices of the found features within the block.
     out_values : float32
-        Overwritten with the values.
+        Overwritten with the values of the found features.
 
     Returns
     -------
     int
-        How many features were found.
+        Number of features found.
     """
     six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
     count = np.uint64(0)
@@ -104,11 +105,12 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
 
 @njit(cache=True, nogil=True)
 def match_features(ids, values, features, out_ids, out_values):
-    """Find those features of an instance that are in a block, by binary search.
+    """Find the features of an instance that are in a block, by binary search.
 
-    Each step halves the ranges of all features. The searches are independent and have no branches, so the processor
-    neither waits nor mispredicts. On an AMD EPYC a feature takes 0.7 ns per halving. A search that starts at the
-    previous result needs fewer comparisons but takes 8 to 60 ns, because its branches are unpredictable.
+    Each step halves the search ranges of all features. The searches are independent and have no branches, so the
+    processor neither waits nor mispredicts. On an AMD EPYC, a feature takes 0.7 ns per halving. A search that starts at
+    the previous result needs fewer comparisons but takes 8 to 60 ns per feature, because its branches are
+    unpredictable.
 
     Parameters
     ----------
@@ -119,14 +121,14 @@ def match_features(ids, values, features, out_ids, out_values):
     features : uint32
         Features of the block, ascending.
     out_ids : uint32
-        Overwritten with the indices in the block. At least as long as ``ids``.
+        Overwritten with the indices of the found features within the block. At least as long as ``ids``.
     out_values : float32
-        Overwritten with the values. At least as long as ``ids``.
+        Overwritten with the values of the found features. At least as long as ``ids``.
 
     Returns
     -------
     int
-        How many features were found.
+        Number of features found.
     """
     size = features.size
     if size == 0:

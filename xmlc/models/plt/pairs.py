@@ -1,4 +1,4 @@
-"""Pairs of an instance and a node: the frontier of a search in a label tree. Kernels of `xmlc.models.plt.search`."""
+"""Store pairs of an instance and a node, such as the frontier of a tree search. Kernels of `xmlc.models.plt.search`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 
 
 class Pairs(NamedTuple):
-    """List pairs of an instance and a node, either nodes to expand or leaves found, in arrays with spare capacity."""
+    """List pairs of an instance and a node to expand, or a leaf found, in arrays with spare capacity."""
 
     #: int32: Instances, counted from the first of the batch.
     rows: np.ndarray
@@ -36,7 +36,7 @@ def free_keys(n_rows, size):
 
 @njit(cache=True, nogil=True)
 def root_frontier(n_rows):
-    """Return the frontier above the root: a pair for every instance, with estimate 1."""
+    """Return the first frontier of a search: each instance with the node above the root and the estimate 1."""
     frontier = no_pairs(n_rows)
     for row in range(n_rows):
         frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
@@ -46,13 +46,13 @@ def root_frontier(n_rows):
 
 @njit(cache=True, nogil=True)
 def no_pairs(capacity):
-    """Return an empty list with room for ``capacity`` pairs."""
+    """Return an empty `Pairs` list with room for ``capacity`` pairs."""
     return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
 @njit(cache=True, nogil=True)
 def with_capacity(pairs, more):
-    """Return a list with these pairs and room for ``more``. It is the same list if it has room."""
+    """Return a list with the same pairs and room for ``more`` pairs. If ``pairs`` has room, it is returned itself."""
     used = pairs.size[0]
     if used + more <= pairs.rows.size:
         return pairs

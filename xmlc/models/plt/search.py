@@ -1,12 +1,12 @@
 """Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
-`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. They sort the pairs of an
-instance and a node by node. A batch then reads each block of weights once, and one look-up of a feature serves all
-siblings (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` searches for one instance after
-the other. The estimates of all searches and batches are bit-identical.
+`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. Pairs of an instance and a
+node are sorted by node. A batch then reads each block of weights once, and all siblings share one look-up of a feature
+(masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the other.
+The estimates do not depend on the search or the batch, to the last bit.
 
 All searches rank by a key, a number that combines a node and its estimate (`xmlc.kernels.top_k.rank_key`, which defines
-the order of equal estimates). If labels have weights, a key has the estimate times the node's scale (`scale_of`).
+the order of equal estimates). If labels have weights, a key contains the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
 FRACTION = np.uint64((1 << 52) - 1)  # the fraction bits of a float64, all zero in a power of two
-ESTIMATES_AT_ONCE = np.int64(1 << 16)  # 256 kB
-DENSE_WEIGHTS = np.int64(1 << 22)  # room for the dense rows of a block: 16 MB, but unused pages take no memory
+ESTIMATES_AT_ONCE = np.int64(1 << 16)  # length of the array of estimates, 256 kB
+DENSE_WEIGHTS = np.int64(1 << 22)  # length of the dense rows of a block: 16 MB, but unused pages take no memory
 
 
 class Best(NamedTuple):
-    """Hold the best leaves of each instance during a ranking, and the cost so far."""
+    """Hold the best leaves of each instance during a ranking, and the number of classifiers evaluated so far."""
 
     #: int64 (rows, k): Keys of leaves, best first, then `FREE` if there are fewer than k.
     leaves: np.ndarray
     #: int64 (rows,): The largest key of an inner node that the search met but the beam does not expand, or `FREE`.
     missed: np.ndarray
-    #: int64 (rows,): Node classifiers evaluated.
+    #: int64 (rows,): Number of node classifiers evaluated so far.
     inner_products: np.ndarray
 
 
 @njit(cache=True, nogil=True)
 def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
-    """Find every label in the beam whose estimate is above its threshold: Algorithm 4 of plt2016, in another order.
+    """Find every label in the beam whose estimate is above its threshold (plt2016, Algorithm 4, in another order).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     thresholds : float32 (n_nodes,)
         A node is expanded, and a leaf is reported, if its estimate is greater than its threshold.
     beam : int
-        The largest number of nodes to expand per level and instance. The best are kept. ``EVERY_NODE`` keeps all.
+        The largest number of nodes to expand per level and instance. ``EVERY_NODE`` expands all nodes.
     shape : tuple of int
         Number of features, largest number of non-zeros of an instance, largest number of siblings.
 
@@ -109,8 +109,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
 
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves. It
     omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below them cannot be better.
-    To certify, the search then expands the omitted nodes whose estimate is at least the estimate of the k-th leaf. It
-    does so level by level and expands no node twice.
+    If ``certifies``, the search then expands the omitted nodes whose estimate is at least the estimate of the k-th
+    leaf. This second search also goes level by level, and expands no node twice.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     labels : int32 (end - start, k)
         Best first, then -1 if there are fewer than k labels.
     estimates : float32 (end - start, k)
-        Estimates times weights. 0 for a missing label.
+        Estimates times label weights. 0 for a missing label.
     by_beam : bool (end - start,)
         Whether the beam's labels are provably the k labels with the largest estimates, in order.
     inner_products : int64 (end - start,)
@@ -195,13 +195,13 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    This is best-first search (plt2016, Section 5.2, last paragraph but one). The queue of Algorithm 4 becomes a
-    priority queue. No other exact search evaluates fewer node classifiers.
+    This is best-first search (plt2016, Section 5.2, last paragraph but one): Algorithm 4 with a priority queue. No
+    other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------
     x, start, end, nodes, link, k, largest, shape
-        As for `rank_by_levels`.
+        See `rank_by_levels`.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             for c in range(degree):
                 estimate = parent * estimates[c]
                 key = rank_key(first + c, estimate)
-                if key > best[-1] and estimate >= np.float32(0):  # skip NaN, as in the other searches
+                if key > best[-1] and estimate >= np.float32(0):  # this comparison skips NaN, as in the other searches
                     if label[first + c] >= 0:
                         insert_key(best, key)
                     else:
@@ -251,7 +251,7 @@ def rows_from(x, start, end):
 
 @njit(cache=True, nogil=True)
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the children of one node for the instances that reach it, or for as many instances as fit.
+    """Estimate the children of one node for the instances that reach it, or for as many as fit into the scratch memory.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     first : int
         The first child.
     estimates : float32 (q, siblings)
-        Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. A view
-        of the scratch memory.
+        Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. The
+        array is a view of the scratch memory.
     """
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
@@ -318,7 +318,7 @@ def scale_of(node, largest, label):
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the smallest power of two that is at
     least every weight below it. A division then recovers the estimate exactly. If all labels below a node are excluded,
-    the scale is NaN and no product with it becomes a score.
+    the scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -340,7 +340,8 @@ def scale_of(node, largest, label):
 def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
-    It is the node's key with the largest weight below the node as the scale. It is at most the node's real key.
+    The bound is computed like the node's key, but with the largest weight below the node as its scale. The bound is at
+    most the node's key.
 
     Parameters
     ----------
@@ -357,7 +358,7 @@ def bound_of(key, largest, label):
 
 @njit(cache=True, nogil=True)
 def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
-    """Append the children above their thresholds: leaves to ``found``, and inner nodes to ``met``.
+    """Append leaves above their thresholds to ``found``, and inner nodes above their thresholds to ``met``.
 
     Parameters
     ----------
@@ -423,14 +424,14 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     beams : int64 (rows, beam)
         Keys of the best inner nodes of this level, best first, then `FREE`. Updated in place.
     certifies : bool
-        Whether to list the nodes that have no place in a beam, unless k leaves rank before them.
+        Whether to list the nodes outside the beam. A node is not listed if k leaves rank before it.
     left : Pairs
-        List of these nodes, with room for all children.
+        List of the nodes outside the beam, with room for all children.
     """
     rows, keys, _ = frontier
     leaves, missed, _ = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
-    # Fields are read before the loop, because each read of a field updates a reference count.
+    # The loop does not read fields, because each read of a field updates a reference count.
     for q in range(estimates.shape[0]):
         row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
         own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
@@ -454,8 +455,8 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 def nodes_of_beams(beams, best, certifies, left):
     """Return the nodes of the beams that may lead to one of the best leaves, sorted by node.
 
-    If it certifies, nodes with the same estimate as the k-th leaf are appended to ``left``. A leaf below them may rank
-    before the k-th leaf.
+    If ``certifies``, nodes with the same estimate as the k-th leaf are appended to ``left``. A leaf below such a node
+    may rank before the k-th leaf.
 
     Parameters
     ----------
@@ -482,11 +483,11 @@ def nodes_of_beams(beams, best, certifies, left):
 
 @njit(cache=True, nogil=True)
 def beam_suffices(best):
-    """Return for each instance whether the k best leaves are exact, bool (rows,).
+    """Return for each instance whether the beam search alone proves its k best leaves, bool (rows,).
 
-    They are exact if no leaf below a node outside the beam can be among them. Factors of an estimate are at most 1, so
-    a leaf's estimate is at most the estimate of any node above it. With weights, a leaf's product is at most the node's
-    estimate times the largest weight below the node.
+    The k leaves are proven if no leaf below a node outside the beam can be among the k best. Factors of an estimate are
+    at most 1, so a leaf's estimate is at most the estimate of any node above it. With weights, a leaf's product is at
+    most the node's estimate times the largest weight below the node.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -504,7 +505,7 @@ def nodes_that_may_win(left, best, largest, label):
     Parameters
     ----------
     left : Pairs
-        The list.
+        The list, emptied.
     best : Best
         The best leaves so far.
     largest
@@ -525,7 +526,7 @@ def nodes_that_may_win(left, best, largest, label):
 
 @njit(cache=True, nogil=True)
 def labels_of(leaves, label):
-    """Return the labels (int32) and estimates (float32) of a table of leaf keys, with -1 and 0 for `FREE` keys."""
+    """Return the labels (int32) and estimates (float32) of a table of leaf keys. `FREE` keys give -1 and 0."""
     labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):

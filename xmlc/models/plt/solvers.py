@@ -1,8 +1,9 @@
 """Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent. Kernels.
 
-Each solver is a type, so that numba compiles `solve` only for the solver in use. Siblings are independent problems on
-the same instances in the same order. A non-zero therefore touches contiguous weights of all siblings. The siblings are
-padded to 4, to 8 or to a multiple of 16 (`xmlc.kernels.sibling_rows`).
+Each solver is a type, so that numba compiles `solve` only for the solver in use. The classifiers of siblings are
+independent, but learn from the same instances in the same order. Each non-zero therefore reads and writes contiguous
+weights of all siblings. The number of siblings is padded to 4, to 8 or to a multiple of 16
+(`xmlc.kernels.sibling_rows`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
 
-SMALL_CHANGE = np.float32(0.01)  # share of the tolerance: smaller steps are skipped to save the update of the weights
+SMALL_CHANGE = np.float32(0.01)  # steps below this share of the tolerance are skipped, to save time
 
 
 class Sgd(NamedTuple):
@@ -28,7 +29,7 @@ class Sgd(NamedTuple):
     ----------
     step : float
         Initial step size. Step t (from 0) of a node is ``step / (1 + lam * step * t)``. The authors' Java program
-        counts t from 1, which equals an initial step size of ``step / (1 + lam * step)``.
+        starts with t = 1. This is equivalent to an initial step size of ``step / (1 + lam * step)`` here.
     lam : float
         Regularisation lambda.
     epochs : int
@@ -46,9 +47,9 @@ class AdaGrad(NamedTuple):
     Attributes
     ----------
     step : float
-        The step of a weight is ``step / sqrt(eps + its squared derivatives so far)``.
+        The step of a weight is ``step / sqrt(eps + the sum of its squared derivatives so far)``.
     eps : float
-        See ``step``.
+        Constant in the step size, see ``step``.
     epochs : int
         Passes over the instances.
     """
@@ -64,7 +65,7 @@ class DualDescent(NamedTuple):
     Attributes
     ----------
     C : float
-        Weight of the loss against half the squared length of a node's weights.
+        Weight of the loss, relative to half the squared length of a node's weight vector.
     tol : float
         A node stops when no dual variable moves by more than ``tol * C`` in a pass. For an instance with a weight below
         1 this limit is multiplied by the weight.
@@ -73,7 +74,7 @@ class DualDescent(NamedTuple):
     squared_hinge : bool
         Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
     key : uint64
-        Random stream of the order of the instances.
+        Key of the random numbers that order the instances.
     """
 
     C: float
@@ -94,9 +95,9 @@ class Siblings(NamedTuple):
     weights: np.ndarray
     #: float32 (siblings,): Weights of the constant feature.
     bias: np.ndarray
-    #: bool (siblings,): Whether a sibling has not stopped yet.
+    #: bool (siblings,): Whether the training of a sibling continues.
     going: np.ndarray
-    #: float32 (siblings,): The largest step in a pass, taken or not. A step is divided by an instance weight below 1.
+    #: float32 (siblings,): The largest step in a pass, skipped steps included. Steps are divided by weights below 1.
     largest: np.ndarray
 
 
@@ -108,10 +109,10 @@ def train_children(solver, x, importance, targets, state, bias, n_siblings, bloc
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
     ``state`` holds the scaled weights Pi_t * w_t until the end. Step t (from 0) is
-    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi because they see the same instances. An
-    instance of weight v multiplies its step by v and adds v to t.
+    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi because they see the same instances. For an
+    instance of weight v, the step is multiplied by v, and t increases by v.
 
-    A non-zero and a sibling together move 16 bytes: two reads, one write, and the instance. Parameters as for `solve`.
+    Each non-zero moves 16 bytes per sibling: two reads, one write, and the instance. For the parameters see `solve`.
     """
     (gamma, lam, epochs), (ends, ids, values) = solver, x
     steps = np.empty(bias.size, dtype=np.float32)
@@ -137,17 +138,17 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
     A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included). Here g is the
-    derivative of the logistic loss by the weight. There is no regularisation. An instance of weight v counts v times
-    in the step and in the sum, because g and gamma are multiplied by the root of v.
+    derivative of the logistic loss with respect to the weight. There is no regularisation. An instance of weight v
+    multiplies its step and its squared derivative by v. The code multiplies both g and gamma by the root of v.
 
-    Parameters as for `solve`. A row of ``state`` has the weights of the padded siblings and then their sums, in the
-    same or adjacent cache lines. A non-zero and a sibling together move 24 bytes: two reads of the weight, a read of
-    its sum of squares, a write of both, and the instance.
+    For the parameters see `solve`. A row of ``state`` has the weights of the padded siblings and then their sums of
+    squared derivatives, in the same or adjacent cache lines. Each non-zero moves 24 bytes per sibling: two reads of the
+    weight, a read of its sum, a write of both, and the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
-    bias_state = np.zeros(2 * padded, dtype=np.float32)  # the row of the constant feature
+    bias_state = np.zeros(2 * padded, dtype=np.float32)  # the state of the constant feature
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
@@ -173,18 +174,18 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
 
         1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    with the weight v_i of each instance. The loss of a margin m is the squared hinge loss max(0, 1 - m)^2 or the
-    logistic loss log(1 + exp(-m)). The solver works on the dual problem, with one variable alpha_i for each instance,
-    and maintains w = sum_i alpha_i side_i x_i (Hsieh et al., "A dual coordinate descent method for large-scale
-    linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent methods for logistic regression and maximum
-    entropy models", Machine Learning 2011).
+    where v_i is the weight of instance i, and side_i is 1 or -1. The loss of a margin m is the squared hinge loss
+    max(0, 1 - m)^2 or the logistic loss log(1 + exp(-m)). The solver works on the dual problem, with one variable
+    alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i (Hsieh et al., "A dual coordinate descent
+    method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent methods for logistic
+    regression and maximum entropy models", Machine Learning 2011).
 
-    Each pass has a new random order of the instances. A sibling stops when no alpha moves by more than ``tol * C`` in a
-    pass, times v if v is below 1. When the remaining siblings fit into three quarters of the registers, they are copied
-    and trained without the stopped ones.
+    Each pass has a new random order of the instances. A sibling stops when no alpha_i moves by more than ``tol * C`` in
+    a pass, or ``tol * C`` times v_i if v_i is below 1. When the remaining siblings fit into three quarters of the
+    registers, their state is copied, and training continues without the stopped siblings.
 
-    A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. Parameters as for
-    `solve`.
+    A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. For the parameters
+    see `solve`.
     """
     key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
@@ -236,11 +237,12 @@ def solve(
     importance : float32 (instances,)
         Weights of the instances' losses, all positive.
     targets : uint8 (instances, padded)
-        z_t of each instance and sibling. ``padded`` is `padded_size` of the siblings. The padding has targets 0.
+        z_t of each instance and sibling. ``padded`` is `padded_size` of the number of siblings. Targets of the padding
+        are 0.
     state : float32 (features * numbers_per_weight * padded,)
-        Zero on entry. On return the row of a feature begins with the siblings' weights. See `numbers_per_weight`.
+        Zero on entry. On return, the row of each feature begins with the siblings' weights. See `numbers_per_weight`.
     bias : float32 (padded,)
-        Zero on entry. On return the weight of the constant feature 1.
+        Zero on entry. On return, the siblings' weights of the constant feature 1.
     n_siblings : int
         Number of siblings without padding.
     block : int
@@ -255,13 +257,13 @@ def _choose_solver(solver, x, importance, targets, state, bias, n_siblings, bloc
 
 
 def numbers_per_weight(solver: Solver) -> int:
-    """Return how many float32 numbers a solver stores for a weight. AdaGrad adds a sum of squared derivatives."""
+    """Return how many float32 numbers a solver stores per weight. AdaGrad also stores a sum of squared derivatives."""
     return 2 if isinstance(solver, AdaGrad) else 1
 
 
 @njit(cache=True, nogil=True)
 def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_hinge):
-    """Visit every instance once, in the given order.
+    """Make one pass of dual coordinate descent over all instances, in the given order.
 
     Parameters
     ----------
@@ -274,7 +276,7 @@ def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_h
     siblings : Siblings
         Updated in place.
     cost, smallest : float32
-        As for `dual_steps`, for an instance of weight 1.
+        Arguments of `dual_steps` for an instance of weight 1.
     squared_hinge : bool
         Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
     """
@@ -303,7 +305,7 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Copy some siblings, none of them stopped, into the first of ``size`` columns. The other columns are zero.
+    """Return a copy of some siblings that have not stopped, in the first of ``size`` columns. Other columns are zero.
 
     Parameters
     ----------
@@ -327,7 +329,7 @@ def some_columns(siblings, columns, size):
 
 @njit(cache=True, nogil=True)
 def columns_of(rows, columns, size):
-    """Copy some columns of a matrix into the first of ``size`` columns. The other columns are zero.
+    """Return a matrix of ``size`` columns that begins with the given columns of ``rows``. Other columns are zero.
 
     Parameters
     ----------
@@ -350,7 +352,7 @@ def put_columns(some, columns, every):
     Parameters
     ----------
     some : Siblings
-        The siblings to copy. Nothing happens if they are all siblings.
+        The siblings to copy. If ``some`` has all siblings, nothing is copied.
     columns : int64
         Column in ``every`` of each sibling in ``some``.
     every : Siblings
@@ -366,7 +368,7 @@ def put_columns(some, columns, every):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def squared_hinge_step(margin, alpha, square, cost):
-    """Return the exact step of alpha >= 0 for the squared hinge loss.
+    """Return the optimal step of a dual variable alpha >= 0 for the squared hinge loss.
 
     Parameters
     ----------
@@ -377,7 +379,7 @@ def squared_hinge_step(margin, alpha, square, cost):
     square : float32
         |x|^2, including the constant feature.
     cost : float32
-        C, times the weight of the instance.
+        C times the weight of the instance.
     """
     one = np.float32(1.0)
     ridge = np.float32(0.5) / cost
@@ -405,7 +407,7 @@ def newton_step(step, low, high, margin, alpha, square, cost):
     low, high : float32
         The new bracket.
     inside : bool
-        Whether Newton's step was inside.
+        Whether Newton's step was inside the new bracket.
     """
     one = np.float32(1.0)
     p = sigmoid(-fma(square, step, margin))
@@ -418,21 +420,23 @@ def newton_step(step, low, high, margin, alpha, square, cost):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def logistic_steps(scores, targets, alpha, square, cost, work):
-    """Overwrite scores by steps of alpha for the logistic loss, with 0 <= alpha <= C, by Newton's method.
+    """Overwrite scores by the steps of the dual variables for the logistic loss, computed by Newton's method.
 
-    The step s solves alpha + s = C sigmoid(-(m + s |x|^2)). Newton's method starts from the largest step that cannot
-    overshoot, because the sigmoid's slope is at most 1/4. A step outside its bracket becomes a bisection. If the last
-    iteration is a bisection, the step is instead the end of the bracket that is never worse than no step.
+    The step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
+    from the largest step that cannot overshoot. It follows from the largest slope of the sigmoid, 1/4. A Newton step
+    outside its bracket is replaced by a bisection. If the last iteration is a bisection, the step is the end of the
+    bracket that never increases the objective.
 
     Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop, so
-    that the processor can continue with other siblings while divisions are pending. Parameters as for `dual_steps`.
+    that the processor can continue with other siblings while divisions are pending. For the parameters see
+    `dual_steps`.
     """
     n = scores.size
     first, steps = unchecked_view(work, 0, n), unchecked_view(work, n, 2 * n)
     lows, highs = unchecked_view(work, 2 * n, 3 * n), unchecked_view(work, 3 * n, 4 * n)
     largest = np.float32(1.0) / fma(np.float32(0.25), cost * square, np.float32(1.0))
     for c in range(n):
-        scores[c] = scores[c] if targets[c] else -scores[c]  # the margins
+        scores[c] = scores[c] if targets[c] else -scores[c]  # the scores become margins
         first[c] = fma(cost, sigmoid(-scores[c]), -alpha[c]) * largest
     for c in range(n):
         low, high = -alpha[c], cost - alpha[c]
@@ -449,7 +453,8 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse):
     """Add ``step`` to the dual variable of sibling ``c``, unless the step is small or the sibling has stopped.
 
-    The score becomes the multiple of x that the sibling's weights change by. Other arguments as for `dual_steps`.
+    The score of the sibling becomes a factor f: the sibling's weights change by f x. See `dual_steps` for the other
+    arguments.
     """
     size = abs(step)
     step = step if going[c] & (size > smallest) else np.float32(0.0)
@@ -460,7 +465,7 @@ def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
-    """Step the dual variables of one instance for all siblings that have not stopped. Small steps are skipped.
+    """Update the dual variables of one instance for all siblings that have not stopped. Small steps are skipped.
 
     The called functions are inlined, so that the compiler can vectorise the loops over siblings by 16. Without this, a
     logistic step takes ten times as long.
@@ -468,15 +473,15 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     Parameters
     ----------
     scores : float32 (siblings,)
-        w.x of the instance. Overwritten by the multiple of x that each sibling's weights change by.
+        w.x of the instance for each sibling. Overwritten by a factor f for each sibling, whose weights change by f x.
     targets : uint8 (siblings,)
         z_t of the instance and each sibling.
     alpha : float32 (siblings,)
         Dual variables, updated in place.
     going : bool (siblings,)
-        Whether a sibling has not stopped yet.
+        Whether the training of a sibling continues.
     largest : float32 (siblings,)
-        Raised to the size of the step, taken or not, times ``inverse``.
+        Largest absolute step times ``inverse`` so far, skipped steps included. Updated in place.
     work : float32 (4 * siblings,)
         Scratch.
     square : float32

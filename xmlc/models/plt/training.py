@@ -1,4 +1,4 @@
-"""Train a PLT (plt2016, Algorithm 3): find the instances that reach each node, and train siblings together."""
+"""Train a PLT (plt2016, Algorithm 3). Find the instances that reach each node, and train siblings together."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 18  # small blocks form groups of about this much work
+NONZEROS_PER_GROUP = 1 << 18  # small blocks form groups of about this many non-zeros
 SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between its siblings
 MIN_SIBLINGS = 8  # a part of a block has at least this many siblings, enough for a vector register
-MANY_SIBLINGS = 64  # a larger part has a multiple of this, because the kernels take 64 siblings at a time
+MANY_SIBLINGS = 64  # a larger part has a multiple of 64 siblings, because the kernels process 64 at a time
 TITLE = "training PLT nodes"  # the default title of the progress display
 WEIGHTS_PER_WAVE = 1 << 25  # weights trained before a batch is stored: 128 MB, or one block if it is larger
 BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """List the instances that reach each node, which have z_t = 1 for its parent.
+    """List the instances that reach each node. An instance reaches a node if z_t = 1 for the parent t.
 
     Attributes
     ----------
@@ -88,11 +88,11 @@ def train_nodes(
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
-    A block has the children of one node. It stores weights only for the features of the instances that reach it,
-    because all other weights would stay zero. Blocks are trained in batches, which are added to ``appendable``.
+    A block contains the children of one node. A block stores weights only for the features of the instances that reach
+    it, because all other weights would stay zero. Blocks are trained in batches, which are added to ``appendable``.
 
-    Peak memory is the result, unless ``appendable`` writes it into a folder, and the weights of a batch. A thread adds
-    the instances and weights of one block in training.
+    Peak memory is the result plus the weights of a batch. The result takes no memory if ``appendable`` writes it into a
+    folder. In addition, each thread needs memory for the instances and weights of one block.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def train_nodes(
     title : str
         Title in the progress display.
     only_smaller : bool
-        Apply the threshold only if the first batch takes fewer bytes with it. Later batches then need not stay in
-        memory for this decision.
+        Apply the threshold only if it makes the first batch smaller in bytes. The first batch decides, so that no other
+        batch has to stay in memory.
     importance : float32 (order.size,), optional
         Positive weights of the instances' losses. None means 1 for all.
 
@@ -170,9 +170,9 @@ def _features(
     end: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start of the features of each block ``begin .. end - 1``, and the features.
+    """Return where the features of each block ``begin .. end - 1`` start, and the features.
 
-    Only the blocks in ``blocks`` have features.
+    Blocks that are not in ``blocks`` have no features.
     """
     groups = _groups(blocks, nonzeros[blocks])
     listed = run_tasks(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
@@ -225,7 +225,7 @@ def _parts(
 
 @njit(cache=True, nogil=True)
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
-    """Train some tasks and write all their weights.
+    """Train the siblings of all given tasks and write their weights.
 
     Parameters
     ----------
@@ -238,11 +238,11 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
     tasks : Tasks
         Siblings to train.
     dense : DenseBlocks
-        Blocks from ``offset`` on. The weights of the tasks' nodes are overwritten.
+        Weights of the blocks from ``offset`` on, overwritten for the tasks' nodes.
     offset : int
         Number of the first block of ``dense``.
     bias : float32 (n_nodes,)
-        Overwritten for the tasks' nodes.
+        Weights of the constant feature, overwritten for the tasks' nodes.
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
     per_weight : int
@@ -293,13 +293,13 @@ def train_batch(x, importance, reach, tasks, i, features, bias, solver, scratch,
     features : uint32
         Features of the instances that reach the block, ascending.
     bias : float32 (n_nodes,)
-        Overwritten for the task's nodes.
+        Weights of the constant feature, overwritten for the task's nodes.
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
     scratch : pair of uint32
-        Scratch with one number per feature, and scratch with one number per position of the pass.
+        Two scratch arrays, with one number per feature and one number per position of the pass.
     state : float32
-        Overwritten, as for `solve`.
+        Overwritten with the weights, see `solve`.
     """
     local, places = scratch
     block, width = tasks.blocks[i], tasks.widths[i]
@@ -367,7 +367,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
     mark : int
         A number that no previous instance has used.
     stamp : int64 (n_nodes,)
-        Set to ``mark`` for each listed node.
+        The call sets the entries of the listed nodes to ``mark``.
     positives : int32 (n_nodes,)
         Overwritten with the nodes.
 

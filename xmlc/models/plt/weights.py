@@ -31,7 +31,7 @@ LOOKUPS_PER_DENSE_ROW = 2  # with at least this many look-ups per sparse row, de
 
 
 class NodeWeights(NamedTuple):
-    """Hold a tree and its exact weights in the form that the kernels take.
+    """Hold a tree and its exact weights as arrays for the kernels.
 
     The children of node t are trained and stored together as block t + 1. Block 0 has only the root.
 
@@ -48,7 +48,7 @@ class NodeWeights(NamedTuple):
     weight_starts : int64 (n_nodes + 2,)
         Start of the weights of each block.
     weights : float32
-        Weights of each block, feature after feature, with the siblings' weights of a feature contiguous.
+        Weights of each block, feature after feature. The weights of all siblings for one feature are contiguous.
     bias : float32 (n_nodes,)
         Weight of the constant feature of each node.
     """
@@ -63,9 +63,10 @@ class NodeWeights(NamedTuple):
 
 
 class CompactNodeWeights(NamedTuple):
-    """Hold the content of `NodeWeights` without negligible weights, with sparse rows.
+    """Hold a tree and its weights as `NodeWeights` does, but as sparse rows without negligible weights.
 
-    A row has the weights of one feature for the siblings of a block. A weight takes 6 bytes, and a row 8 more.
+    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes, and each row takes
+    another 8 bytes.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class CompactNodeWeights(NamedTuple):
         Start of the weights of each feature, relative to the start of its block. A block of q features has q + 1 row
         starts. The row starts of block b begin at ``feature_starts[b] + b``.
     siblings : uint16, or uint32 if a node has more than 65,536 children
-        Number of each weight's child within the block, ascending within a row.
+        Sibling that each weight belongs to, counted within the block. Ascending within a row.
     weights : float32
         Weights, row after row.
     bias : float32 (n_nodes,)
@@ -102,7 +103,7 @@ class CompactNodeWeights(NamedTuple):
 
 
 class HashedWeights(NamedTuple):
-    """Hold a tree and weights hashed into one table (plt2016, Section 6), in the form that the kernels take.
+    """Hold a tree and its weights, hashed into one table (plt2016, Section 6), as arrays for the kernels.
 
     Attributes
     ----------
@@ -111,11 +112,12 @@ class HashedWeights(NamedTuple):
     label : int32 (n_nodes,)
         As in `NodeWeights`.
     table : float32 (2**k,)
-        Weights shared by all nodes. A weight of a node is its slot times its sign, divided by ``scale``.
+        Numbers shared by all nodes. A node's weight for a feature is a number of the table times a sign, divided by the
+        node's ``scale``.
     scale : float64 (n_nodes,)
-        Pi of each node (Appendix B).
+        The scale Pi of each node (plt2016, Appendix B).
     bias : float32 (n_nodes,)
-        Weight of the constant feature times ``scale``. It is not hashed.
+        Weight of the constant feature times ``scale``, not hashed.
     seed : uint64
         Key of the hash function.
     """
@@ -154,23 +156,23 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 
 
 def named(nodes: HashedWeights) -> str:
-    """Return the beginning of an error message about hashed weights."""
+    """Return the words that begin an error message about the hashed weights ``nodes``."""
     return f"PLT: hashed weights (hash_bits={nodes.table.size.bit_length() - 1})"
 
 
 def weights_from_state(
     arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
 ) -> TreeWeights:
-    """Rebuild weights from the arrays and the numbers (the seed) that ``_asdict`` returned.
+    """Rebuild a weights tuple from its stored arrays and numbers (the seed).
 
     Parameters
     ----------
     arrays : dict of str to ndarray
-        Arrays by name.
+        Arrays by field name.
     meta : dict of str to float
-        Numbers by name.
+        Numbers by field name.
     n_features, n_labels : int
-        Limits of the numbers of features and labels.
+        Number of features and number of labels of the model.
 
     Raises
     ------
@@ -203,13 +205,13 @@ class Scratch(NamedTuple):
     words : uint64 (n_features // 64 + 1,)
         A set of features, with one bit per feature. All zero between uses.
     ranks : uint32 (n_features // 64 + 1,)
-        Index in the block of the first feature of each word. Undefined if the word is zero.
+        Index, within the block, of the first feature of each word. Undefined if the word is zero.
     ids : uint32 (max_nonzeros,)
-        Indices in the block of an instance's features.
+        Features of an instance, as indices within the block.
     values : float32 (max_nonzeros,)
         Values of these features.
     dense : float32
-        Dense copies of a block's sparse rows, if they fit.
+        Dense copies of a block's sparse rows, if there is enough space.
     estimates : float32
         Estimates of a node's children for at least one instance.
     """
@@ -245,12 +247,12 @@ def empty_scratch(shape, n_dense, n_estimates):
 
 @njit(cache=True, nogil=True)
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates of `NodeWeights`, see `child_estimates`.
+    """Write the estimates by `NodeWeights`, see `child_estimates`.
 
     On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. If the block
-    has the feature, the non-zero takes more time per 16 siblings. This is 1.4 ns if the rows are in the second-level
-    cache, and 2 to 4 ns from the third-level cache. The limits of the machine for such rows are 1.4 ns (second level)
-    to 6.5 ns (memory).
+    has the feature, reading its row takes additional time per 16 siblings. The time is 1.4 ns from the second-level
+    cache and 2 to 4 ns from the third-level cache. The limits of the machine for such rows are 1.4 ns (second level) to
+    6.5 ns (memory).
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
@@ -267,9 +269,10 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit(cache=True, nogil=True)
 def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates of `CompactNodeWeights`, see `child_estimates`.
+    """Write the estimates by `CompactNodeWeights`, see `child_estimates`.
 
-    With enough look-ups the rows are made dense first. A look-up is two to four times faster with dense rows.
+    If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to four times faster
+    with dense rows.
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
@@ -300,7 +303,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit(cache=True, nogil=True)
 def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates of `HashedWeights`, see `child_estimates`.
+    """Write the estimates by `HashedWeights`, see `child_estimates`.
 
     The slots of the next node are prefetched while the slots of the current node are read.
     """
@@ -324,7 +327,7 @@ CHILD_ESTIMATES: dict[Any, Any] = {
 
 
 def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
-    """Write the estimates of the children of one node, given the node, for some instances.
+    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of a node's children for some instances.
 
     The type of the weights selects the kernel from `CHILD_ESTIMATES`, in Python and in compiled code.
 
@@ -343,7 +346,7 @@ def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, 
     scratch : Scratch
         Scratch memory.
     estimates : float32 (q * siblings,)
-        Overwritten, instance after instance.
+        Overwritten with the estimates, instance after instance.
     """
     CHILD_ESTIMATES[type(nodes)](x, rows, node, nodes, link, scratch, estimates)
 
@@ -368,7 +371,7 @@ def expected_nonzeros(x, rows):
 
 @njit(cache=True, nogil=True)
 def are_first(features):
-    """Return whether the features are 0 .. features.size - 1, so that each feature is its index in the block."""
+    """Return whether the features are 0 .. features.size - 1. Each feature then equals its index within the block."""
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
 
@@ -398,7 +401,7 @@ def mark_if_it_pays(features, n_lookups, scratch):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def find_features(x, row, features, marked, scratch):
-    """Return those features of an instance that are in a block: their indices in the block, and their values.
+    """Return the features that an instance shares with a block, as indices within the block, and their values.
 
     Parameters
     ----------
@@ -447,13 +450,13 @@ def estimate_scores(scores, link):
 
 @njit(cache=True, nogil=True)
 def node_key(seed, node):
-    """Return the uint64 key with which a node hashes its features."""
+    """Return the uint64 key of the hash function of one node."""
     return mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
 
 
 @njit(cache=True, nogil=True)
 def slot_and_sign(key, feature, mask):
-    """Return the slot of (node, feature) and its sign, from independent bits of one hash.
+    """Return the slot (index in the table) and the sign of a node's weight for a feature.
 
     Parameters
     ----------
