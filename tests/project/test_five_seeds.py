@@ -88,7 +88,7 @@ def test_archived_runs_equal_runs_of_ci(finished):
     assert looked_at > 1500
 
 
-def test_results_page_counts_claims(finished):
+def test_results_page_lists_and_counts_claims(finished):
     words = get_args(Word)
     total = Counter()
     lines = [f"| claims of | stated | {' | '.join(HEADINGS)} |", f"| --- | ---: |{' ---: |' * len(words)}"]
@@ -101,6 +101,9 @@ def test_results_page_counts_claims(finished):
             total += counts
             lines.append(f"| `{made.paper}` | {counts.total()} | {' | '.join(str(counts[word]) for word in words)} |")
             frames.append(table.frame)
+            listed = [row for row in table.rows.values() if row["stated"].value == "verbatim" and row["verdict"].value]
+            statements = "\n".join(f"| {row['statement'].value} | {row['verdict'].words} |" for row in listed)
+            assert f"| --- | --- |\n{statements}\n\n" in RESULTS, f"put into docs/results.md:\n\n{statements}"
     every = pd.concat(frames)
     kinds = Counter(every["stated"].where(every["verdict"].notna(), "cost"))
     others = f"{kinds['derived']} derived from the papers, {kinds['xmlc']} of xmlc, {kinds['cost']} of time and memory"
