@@ -94,8 +94,10 @@ def folder(tmp_path_factory):
         (folder / name).mkdir(parents=True)
     for name in ("Snakefile", "config", "workflow", "profiles", "results/published", "results/reference"):
         (folder / name).symlink_to(ROOT / name)
-    for name in ("results/tables/demo", "accepted/demo", "OLD", "NEW"):
+    for name in ("results/tables/demo", "accepted/demo"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
+    for name in ("OLD", "NEW"):
+        (folder / name).symlink_to(folder / "results/tables")
     make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"environment": environment()}]))
     with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:
         np.save(model / "weights.npy", np.arange(3))
