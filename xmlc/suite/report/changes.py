@@ -1,4 +1,4 @@
-"""Find the settings that differ between two runs, as kept next to their tables."""
+"""Find the settings that differ between two runs. The settings are stored next to the tables of each run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # models and methods come at 1, after seeds
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Settings of models and methods have the place 1.
 Texts = dict[str, dict[str, str]]
-SettingKey = tuple[str, ...]  # dataset, model, method, as far as a setting has them
+SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A setting may lack some of them.
 
 
 class Change(NamedTuple):
-    """Hold one changed setting, with models and datasets in ``where``, which is empty if it changed everywhere."""
+    """Hold one changed setting. ``where`` names models and datasets, and is empty if it changed for all of them."""
 
     name: str
     where: str
@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
-    """Return the settings of all tables of a run as texts. Different values of one setting are joined."""
+    """Return the settings of all tables of a run as texts. Different values of a setting are joined by slashes."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:
         for subject, values in one.items():
@@ -37,7 +37,10 @@ def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
 
 
 def changes_between(old: Texts, new: Texts) -> list[Change]:
-    """Return changes of settings that both runs have, in order: seeds, models and methods, data, versions, code."""
+    """Return the changes of settings that both runs have.
+
+    They are in the order of seeds, models and methods, data, versions, code.
+    """
     groups: dict[tuple[str, str, str], list[SettingKey]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
     for subject, place in places.items():
@@ -61,10 +64,10 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     Parameters
     ----------
     tables : iterable of (Settings, Settings)
-        The settings of each table in the old and in the new run. A table counts only if both runs have its settings,
-        because other tables have other models and datasets.
+        The settings of each table in the old and in the new run. Tables are ignored if a run lacks their settings,
+        because their models and datasets cannot be compared.
     moved : bool
-        Whether numbers differ.
+        Whether numbers differ between the runs.
     """
     pairs = list(tables)
     known = [pair for pair in pairs if all(pair)]
@@ -87,7 +90,10 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
 
 
 def _where(changed: Sequence[SettingKey], every: Iterable[SettingKey]) -> str:
-    """Name models with their methods, then datasets, unless the models changed on all of their datasets."""
+    """Return the names of models with their methods, then of datasets.
+
+    Datasets are not named if the setting changed on all datasets of the models.
+    """
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))
     everywhere = {place[0] for place in every if " ".join(place[1:]) in models} == set(datasets)
@@ -102,7 +108,7 @@ def _text(value: object) -> str:
 
 
 def _short(old: str, new: str) -> str:
-    """Return both texts in one line. Long texts lose their common beginning and are cut at the end."""
+    """Return both texts in one line. Long texts are shortened: their common beginning and their ends are left out."""
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
     texts = [".. " * bool(start) + text[start:] for text in (old, new)]

@@ -1,4 +1,4 @@
-"""Define the commands that show, check and compare the results of a run. None writes a record or table of a run."""
+"""Define the commands that show, check and compare the results of a run. They never change its records or tables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Options that select parts, and --tex, rebuild a table from its records. An examp
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one for each panel.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
-    """Print Markdown tables first, then the paths of all files."""
+    """Print tables as Markdown, followed by the paths of all files."""
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
@@ -94,7 +94,10 @@ def _show_part(table: Table, tex: Path | None) -> None:
 
 
 def first_panel(text: str) -> str:
-    """Return the first panel of a Markdown table, with its heading, that is not only about datasets."""
+    """Return the first panel of a Markdown table that has results, with its heading.
+
+    Panels that only describe datasets are skipped.
+    """
     blocks = text.split("\n\n")
     panels = [k for k, block in enumerate(blocks) if block.startswith("|")]
     first = next((k for k in panels if blocks[k - 1] != "**Datasets**"), 0)
@@ -113,7 +116,7 @@ folder]. Exit status: 0 if all results exist, 1 if results are missing or failed
 @click.option("--paper", "papers", multiple=True, help="Paper to include. Repeatable.")
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
-    """Plan as the workflow does, and check which files exist."""
+    """List the files that the workflow plans, and print which of them exist."""
     last = LastRun() if settings else LastRun.read()
     content = read_config(config_folder() / "config.yaml", settings) | last.settings
     plan = plan_of(Project.read(content))
@@ -128,8 +131,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--contributed", is_flag=True, help="Include the runs in results/reference/contributed.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
-    """Write the page, then print the best models and how the published numbers compare."""
-    from xmlc.suite.report.page.content import page_of  # here, because it needs the extra `report`
+    """Write the page, then print the best models and the verdicts on the published numbers."""
+    from xmlc.suite.report.page.content import page_of  # Imported here because it needs the extra `report`.
     from xmlc.suite.report.page.render import to_html
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
@@ -169,7 +172,7 @@ To rebuild the page, unpack the archive in a folder with the project's config an
 @click.command(help=ARCHIVE)
 @click.option("--out", type=FILE, required=True, help="Archive to write, such as records.tar.xz.")
 def archive_command(out: Path) -> None:
-    """Write the archive, and print its size."""
+    """Write an archive of the results, and print its size."""
     made = finished_tables(TABLES, [])
     if not made:
         raise XmlcError(
@@ -190,7 +193,7 @@ PATHS are files or folders [default: results and resources].
 @click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
 @click.option("--delete", is_flag=True, help="Delete damaged files, so that snakemake rebuilds them.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
-    """Print a line for each file that is damaged or out of place, then totals."""
+    """Print a line for each file that is damaged or unlisted, then the totals."""
     found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
     for file in found.unlisted:
         click.echo(f"{file}: found a file that no step wrote or reads")
@@ -268,7 +271,7 @@ def compare_command(
         if markdown:
             with atomic_file(markdown) as temporary:
                 temporary.write_text(summary_as_markdown(summary), encoding="utf-8")
-    except (XmlcError, OSError) as error:  # the usual exit status 1 would mean that numbers moved
+    except (XmlcError, OSError) as error:  # The usual exit status 1 would mean that numbers changed.
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
     click.echo(summary_as_text(summary, every_cell), nl=False)
@@ -288,7 +291,7 @@ shows the numbers that changed. For claims it also shows the data and settings.
 @click.argument("tables", type=FOLDER)
 @click.argument("reference", type=FOLDER)
 def accept_command(tables: Path, reference: Path) -> None:
-    """Replace the reference tables, and print a line for each."""
+    """Replace the reference tables, and print a line for each of them."""
     for file, line in accept(tables, reference):
         click.echo(f"{file}: {line}")
 
@@ -324,7 +327,7 @@ in the file are kept.
 @click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="CSV file to write, such as config/runs.csv.")
 def seed_variation_command(tables: Path, out: Path) -> None:
-    """Write the value of each run for each published cell, and print their counts."""
+    """Write the value of each run for each cell with a published number, and print the counts of runs and cells."""
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
     write_runs(found, out)

@@ -1,4 +1,4 @@
-"""Compare two of our tables, or ours with a paper's, number by number, and replace reference tables."""
+"""Compare two of our tables, or our table with a paper's, number by number. Replace reference tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ from xmlc.suite.results.settings import RecordedSettings
 
 
 class UnmatchedPart(NamedTuple):
-    """Name a column, a row or a whole table that only the left side (missing) or only the right side (new) has."""
+    """Name a column, row or table that only one side of a comparison has.
+
+    It is "missing" if only the left side has it, and "new" if only the right side has it.
+    """
 
     kind: Literal["table", "column", "row"]
     name: tuple[str, ...]
@@ -55,15 +58,15 @@ class Comparison:
     name : str
     keys : tuple of str
     numbers : list of Number
-        Numbers of the right side. Those of the left side are their published numbers.
+        Numbers of the right side. Each contains the number of the left side in the field ``published``.
     parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
     published : bool
         Whether the left side is a paper's table.
     paper, table : str
-        The suite, and the table's name in it.
+        The names of the suite and of its table.
     settings : tuple of Settings
-        The settings of both sides, as far as they are known.
+        The known settings of both sides.
     titles : dict of str to str
         Printed names that the suite gives its models.
     """
@@ -80,11 +83,11 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Return whether two of our tables are equal. A comparison with a paper always counts as equal."""
+        """Return whether two of our tables are equal. The result is always true for a comparison with a paper."""
         return self.published or not (self.parts or self.moved())
 
     def judged(self) -> list[Number]:
-        """Return the judged numbers of rows and columns that both sides have. ``parts`` has all others."""
+        """Return the judged numbers of rows and columns that both sides have."""
         rows = {part.name for part in self.parts if part.kind == "row"}
         columns = {part.name[0] for part in self.parts if part.kind == "column"}
         return [one for one in self.numbers if one.verdict and one.key not in rows and one.quantity not in columns]
@@ -104,25 +107,25 @@ def compare(
 ) -> list[Comparison]:
     """Compare two CSV tables, or two folders of tables file by file.
 
-    Folders may contain suites, which are folders of tables. Only suites of the left folder are compared. Without a
-    tolerance, two of our tables are compared exactly, each number to the last bit. Costs are not judged, and may be
-    missing on one side. Rows of claims name no dataset, so claims are compared only if both sides are known to have the
-    same data.
+    Folders may contain one folder of tables for each suite. Only suites of the left folder are compared. Without a
+    tolerance, numbers of our own tables must be equal to the last bit. Costs are not judged, and may be missing on one
+    side. Claims are compared only if both sides are known to use the same data, because their rows name no dataset.
 
     Parameters
     ----------
     left : Path
         The expected tables: published values, a reference, or an earlier run.
     right : Path
-        The judged tables.
+        The tables to judge.
     judge : Judge or None
-        Given if the left side is a paper's. Each number then has its own interval, and the right side may have more.
+        Required if the left side has a paper's tables. Each number is then judged by its own interval. The right side
+        may contain additional numbers.
     tolerance : Tolerance
-        The largest difference of two of our numbers that count as equal.
+        The largest difference between two of our numbers that are judged as equal.
     columns : collection of str
-        Columns to compare. If it is empty, all are.
+        Columns to compare. An empty collection selects all columns.
     runs : mapping or None
-        How much our runs with several seeds vary.
+        The variation of each published number over our runs with several seeds.
 
     Raises
     ------
@@ -167,26 +170,31 @@ def compare(
 
 
 def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
-    """Return the sort key of a table: by suite, numbered tables first. Claims of all suites come last."""
+    """Return the sort key of a table. Tables are sorted by suite, and numbered tables come first within a suite.
+
+    The claims of all suites come last.
+    """
     file = Path(name)
     return (file.stem == CLAIMS, file.parent.name, by_number(file.stem))
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
-    """Return the names of the tables in a folder, and in its folders that are suites in the folder ``of``."""
+    """Return the names of the tables in a folder, and in those subfolders that are suites in the folder ``of``."""
     suites = [path.name for path in of.iterdir() if path.is_dir() and _is_suite(path)]
     files = [file for suite in suites for file in (folder / suite).glob("*.csv")]
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
 def _is_suite(folder: Path) -> bool:
-    """Return whether a folder has a table of a suite, or has no tables yet."""
+    """Return whether a folder contains a table of a suite, or no tables yet."""
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 
 
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
-    """Return the suite and the definition of a table, from the manifest next to one of its files or from their folder.
+    """Return the suite and the definition of a table.
+
+    They are found by the manifest next to one of the files, or else by the folder of the files.
 
     Raises
     ------
@@ -202,14 +210,14 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
-    """Return the fingerprints of two paths that `compare` takes: two tables, or two folders of tables."""
+    """Return the fingerprints of both arguments of `compare`: two tables, or two folders of tables."""
     if not left.is_dir():
         return of_table(read_table(left)), of_table(read_table(right))
     return _of_tables(left, left), _of_tables(right, left)
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of the compared tables in a folder."""
+    """Return the fingerprint of the tables in a folder that `compare` includes."""
     parts: dict[str, dict[str, Fingerprint]] = {}
     for name in _tables(folder, of):
         suite, _, file = name.rpartition("/")
@@ -226,10 +234,10 @@ def compare_rows(
     columns: Collection[str] = (),
     runs: Mapping[tuple[Key, str], Spread] | None = None,
 ) -> Comparison:
-    """Compare two of our tables on their keys, with rows in the order of the left table.
+    """Compare two of our tables by their keys. Rows have the order of the left table.
 
-    The interval of a number is half the width of the noise over seeds, from the side with more seeds, else from
-    ``runs``.
+    The interval of a number shows its noise over seeds. It is computed from the side with more seeds, or from ``runs``
+    if neither side has several seeds.
     """
     before, after = ([c for c in quantities_of(side.values()) if not columns or c in columns] for side in (left, right))
     shown = {c for c in (*before, *after) if not column(c).cost or (c in before and c in after)}
@@ -240,7 +248,7 @@ def compare_rows(
     numbers = []
     for key, c, one, other in join(left, right):
         old, new = one.value if one else "", other.value if other else ""
-        # If one side lacks the row or column, a blank cell on the other side does not count.
+        # A blank cell is skipped if the other side lacks its row or column.
         if c in shown and (old or new or (one and other)):
             verdict = None if column(c).cost else judge_exactly(old, new, tolerance)
             number = replace(other or one or Number(quantity=c), value=new, published=old, verdict=verdict)
@@ -266,8 +274,8 @@ def compare_with_published(
 ) -> Comparison:
     """Compare a paper's table with ours, and judge each number by its own interval.
 
-    A statistic that a paper prints in each row of a dataset is one number. ``failed`` returns the reason for a missing
-    number.
+    If a paper repeats a statistic in each row of a dataset, it is compared only once. ``failed`` returns the reason why
+    a number is missing.
     """
     there = quantities_of(ours.values())
     expected = [c for c in quantities_of(published.values()) if not columns or c in columns]
@@ -291,34 +299,34 @@ def compare_with_published(
 
 
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
-    """Return the key and quantity of a number. A statistic of a dataset has one key for all rows of the dataset."""
+    """Return the key and quantity of a number. Statistics of a dataset have the same key in all rows of the dataset."""
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
     return key, quantity
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Replace the reference tables by the tables of a run, without costs.
+    """Replace the reference tables by the tables of a run, without columns of costs.
 
-    The data and settings behind claims are written next to them. Costs are left out because they differ from run to
-    run. Without them, a diff of two versions shows only numbers that moved.
+    The data and settings of claims are written to a file next to the claims. Costs are left out because they differ
+    from run to run. A diff of two versions then shows only results that changed.
 
     Parameters
     ----------
     tables : Path
         Folder with ``<suite>/<table>.csv`` for each table of the run.
     reference : Path
-        Folder of the same kind. Suites without a folder in it are skipped.
+        Folder of reference tables with the same structure. Suites without a subfolder in it are skipped.
 
     Returns
     -------
     list of (Path, str)
-        The written files, each with a line on its change.
+        The written files, each with a line that describes its change.
 
     Raises
     ------
     XmlcError
-        There is nothing to accept.
+        The run has no table of a suite with reference tables.
     """
     made = [file for file in sorted(tables.glob("*/*.csv")) if (reference / file.parent.name).is_dir()]
     if not made:
@@ -340,12 +348,15 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[Verdict]:
-    """Count judged numbers by verdict, either all or only one kind."""
+    """Count judged numbers by verdict. ``kind`` restricts the count to one kind of numbers."""
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
 
 
 def published_lines(numbers: Sequence[Number]) -> list[str]:
-    """Return lines that count the verdicts on a paper's numbers: first measured ones, then other kinds that ran."""
+    """Return lines that count the verdicts on a paper's numbers.
+
+    Measured numbers come first. Other kinds are listed if some of their numbers were run.
+    """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["printed"] else []
@@ -362,7 +373,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
-    """Count the outcomes for the numbers that papers measured, as headings and cells of one row of a table."""
+    """Count the verdicts on the numbers that papers measured, and return one table row as cells by heading."""
     measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
     counts, datasets = count(measured), {one.dataset for one in measured}
     ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}

@@ -1,4 +1,7 @@
-"""Prepare finished tables for reports: separate outdated ones, add contributed runs, write archives and long tables."""
+"""Prepare finished tables for reports.
+
+The functions separate outdated tables, add contributed runs, and write archives and the long table.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,19 @@ LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordEnvironment._fie
 
 
 def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Failure]]:
-    """Separate current tables from tables whose records were deleted or rebuilt since.
+    """Separate current tables from outdated tables, whose records were deleted or rebuilt later.
 
     Returns
     -------
     whole : list of Manifest
         The current tables.
     stale : list of Failure
-        One for each outdated table, with the command that rebuilds it.
+        One failure for each outdated table, with the command that rebuilds the table.
     """
     whole, stale = [], []
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")  # an archive has no Markdown, so only its records are checked
+        table = file.with_suffix(".md")  # In an archive, which has no Markdown, only the records are checked.
         there = all(record.exists() for record in made.records)
         if there and (not table.exists() or Manifest.is_current(table, made.records)):
             whole.append(made)
@@ -67,7 +70,7 @@ def archived_files(tables: Sequence[Manifest]) -> list[Path]:
 def write_archive(files: Sequence[Path], out: Path) -> None:
     """Write files atomically to ``out``, a tar archive compressed by xz.
 
-    The same files give the same bytes, whoever owns them and whenever they were written.
+    The archive is bit-identical for the same files. It does not depend on their owners and dates.
     """
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
         for file in files:
@@ -77,15 +80,15 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
 
 
 def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
-    """Add the records of archives that were unpacked in `paths.CONTRIBUTED` to tables, each run once.
+    """Return tables with the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
 
-    The checksum of a record detects damage and edits, but is not a signature. Records that both sides have must give
-    equal results. This shows that the program computes the same on both machines.
+    Each run is added once. The checksum of a record detects damage and edits, but is not a signature. Records that both
+    we and the contributor have must give equal results. They show that both machines compute the same results.
 
     Raises
     ------
     XmlcError
-        A record was changed, a common result differs, or there is no common record.
+        A record was changed, the results of a common record differ, or there is no common record.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}
@@ -109,13 +112,16 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
 
 
 def origin_of(record: Path) -> tuple[str, Path]:
-    """Return the contributor of a record, empty for our own, and its path in the contributor's project."""
+    """Return the contributor of a record, and the record's path in the contributor's project.
+
+    The contributor is empty for our own records.
+    """
     name, _, path = record.as_posix().partition(f"{paths.CONTRIBUTED}/")[2].partition("/")
     return (name, Path(path)) if path else ("", record)
 
 
 def _check_same(theirs: Path, ours: Path) -> None:
-    """Check that two records have equal hyperparameters and equal numbers, except costs."""
+    """Raise an error unless two records have equal hyperparameters and equal numbers. Costs may differ."""
     found, expected = (
         {"hyperparameters": environment_columns(source.record).hyperparameters}
         | {
@@ -134,12 +140,12 @@ def _check_same(theirs: Path, ours: Path) -> None:
 
 
 def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
-    """Return the long table: each number of the records behind tables, with its unit and environment metadata.
+    """Return the long table. Each row has one number of a record, with its unit and environment metadata.
 
     Raises
     ------
     XmlcError
-        A record does not fit.
+        A record violates its schema.
     """
     rows = []
     for source, papers in sources_of(tables):

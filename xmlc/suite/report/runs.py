@@ -1,4 +1,4 @@
-"""Read and write our runs with several seeds (config/runs.csv), which show how much a number varies between runs."""
+"""Read and write config/runs.csv, the results of several seeds. They show how much a number varies between runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
 COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
-BETWEEN = " / "  # separates the keys of a row
+BETWEEN = " / "  # Separator of the keys of a row.
 JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Read the CSV as text. If there is no file, there are no runs.
+    """Return the CSV file of runs as text. The frame is empty if there is no file.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _check(row: tuple[str, ...], where: str) -> None:
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return how much each number of the CSV varies."""
+    """Return the variation over seeds of each number in the CSV file."""
     found = {}
     for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
         values = [float(text) for text in texts.split()]
@@ -78,7 +78,7 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
-    """Write the sorted CSV atomically. Runs of other datasets stay in the file."""
+    """Write the sorted CSV file atomically. The file keeps its runs of other datasets."""
     new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
     measured = {_dataset(*line) for line in new}
     lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
@@ -98,7 +98,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
     Raises
     ------
     XmlcError
-        No published cell has values of several seeds.
+        No cell with a published number has values of several seeds.
     """
     found = []
     for table in tables:
@@ -125,11 +125,11 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
 
 
 def split_error(records: Iterable[RecordFile], name: str) -> float | None:
-    """Return how much a measure of rankings varies with the split, in the unit of its column, or None if unknown.
+    """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    The test set is a random sample, without replacement, of n_train + n_test given instances. So the standard error of
-    a mean of independent draws is multiplied by sqrt(1 - n_test / (n_train + n_test)). The result is the mean over the
-    records.
+    It is None if no record contains it. Otherwise it is the mean over the records. The test set is a random sample,
+    without replacement, of n_train + n_test instances. The standard error of independent draws is therefore multiplied
+    by sqrt(1 - n_test / (n_train + n_test)).
     """
     found = []
     for record in records:

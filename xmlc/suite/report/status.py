@@ -1,4 +1,4 @@
-"""Find the failed steps of a run in their logs, and count done, missing and blocked results by paper and dataset."""
+"""Find the failed steps of a run by their logs, and count done, missing and blocked results by paper and dataset."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from xmlc.suite.results.records.base import parsed
 
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
 ALIGN = ("left", "left", "right", "right", "right")
-LINE, INDENT = 90, "  "  # width of lines, in characters
-AT_WORK = Path(".snakemake/incomplete")  # Snakemake lists the outputs of unfinished jobs here
+LINE, INDENT = 90, "  "  # The width of lines in characters, and the indentation.
+AT_WORK = Path(".snakemake/incomplete")  # Snakemake lists the outputs of unfinished jobs here.
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -38,9 +38,9 @@ FAILED, DAMAGED = "failed", "damaged"
 
 @dataclass(frozen=True)
 class Failure:
-    """Hold one step whose last attempt failed. The reason is the error message.
+    """Describe a step whose last attempt failed, with the error message as the reason.
 
-    The step has the name of its log, such as ``train`` or ``table2``. Dataset, model and split may be empty.
+    The name of the step is the name of its log, such as ``train`` or ``table2``. Dataset, model and split may be empty.
     """
 
     log: Path
@@ -53,18 +53,21 @@ class Failure:
 
     @property
     def kind(self) -> str:
-        """Return whether a step failed or a record is damaged. For a damaged record, ``log`` is the record."""
+        """Return the kind of the failure: a failed step or a damaged record.
+
+        For a damaged record, ``log`` is the path of the record.
+        """
         return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Return whether a cell of this dataset and model may be missing because of the failure."""
+        """Return whether this failure may be the reason for a missing cell of this dataset and model."""
         return self.dataset == dataset and self.model in ("", model)
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Return the failures in a folder of logs, whose layout is defined in `xmlc.suite.config.paths`.
+    """Return the failures in a folder of logs. The module `xmlc.suite.config.paths` defines its layout.
 
-    If a job was killed, its parent process has written the message to the log (`xmlc.cli._killed`).
+    If a job was killed, its parent process writes the message to the log (`xmlc.cli._killed`).
     """
     found = []
     for log in sorted(logs.rglob("*.log")):
@@ -75,7 +78,7 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def error_message(text: str) -> str | None:
-    """Return the error at the end of a log, or None. Indented lines are joined with the line before them."""
+    """Return the error message at the end of a log, or None. Indented lines are joined with the line before them."""
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -83,7 +86,7 @@ def error_message(text: str) -> str | None:
         reason = [line for line in text.splitlines() if line.strip()][-1]
     else:
         return None
-    lines = re.split(r"\n(?=\S)", reason.strip())  # continuation lines of a message are indented
+    lines = re.split(r"\n(?=\S)", reason.strip())  # Continuation lines of a message are indented.
     reason = "\n".join(" ".join(line.split()) for line in lines)
     return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
 
@@ -91,7 +94,7 @@ def error_message(text: str) -> str | None:
 def _failure(log: Path, place: Path, reason: str) -> Failure:
     """Return the failure in a log. ``place`` is the path of the log within the folder of logs, without suffix."""
     path = f"logs/{place.as_posix()}.log"
-    of_seed = path.replace("/seeds/", "/seed0/")  # if a job for all seeds fails, each seed has failed
+    of_seed = path.replace("/seeds/", "/seed0/")  # If a job for all seeds fails, the results of each seed are missing.
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
     seed = int(found["seed"]) if "seed" in found and path == of_seed else None
@@ -99,7 +102,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
 
 
 class Result(NamedTuple):
-    """Hold one planned file: whether it exists, or else the failures that may have caused its absence.
+    """Describe one planned file: whether it exists, and the failures that may be the reason if it is missing.
 
     Tables and figures have `MADE` as their dataset.
     """
@@ -118,21 +121,21 @@ class Result(NamedTuple):
 def status_of(
     plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
 ) -> list[Result]:
-    """Return whether each planned file exists.
+    """Return the status of each planned file.
 
     Parameters
     ----------
     plan : mapping of str to SuitePlan
     root : Path
-        Folder that the plan's paths start from.
+        Folder to which the plan's paths are relative.
     failed : sequence of Failure
     papers : sequence of str
-        Papers to include. If it is empty, the papers that the settings name.
+        Papers to include. An empty sequence selects the papers that the settings name.
 
     Raises
     ------
     XmlcError
-        The plan has no such paper.
+        The plan does not contain one of the papers.
     """
     if unknown := [paper for paper in papers if paper not in plan]:
         raise XmlcError(f"--paper: found {unknown[0]!r}, expected {nearest(unknown[0], plan)}")
@@ -141,10 +144,10 @@ def status_of(
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
-    """Return the part of a plan that a run makes. ``made`` lists the run's files.
+    """Return the part of a plan that a run computes. ``made`` lists the run's files.
 
-    In papers without tables or figures in the run, files of other papers do not count again. Papers with tables or
-    figures take precedence, then papers with the most files.
+    A paper without tables or figures in the run keeps only the files that no earlier paper has. For this purpose,
+    papers with tables or figures come first, and then papers with more files.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -160,7 +163,7 @@ def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, 
 
 
 def _files(suite: SuitePlan) -> list[str]:
-    """Return the files of a suite's steps and records, each once."""
+    """Return the files of a suite's steps and records, without duplicates."""
     return list(dict.fromkeys(chain(suite.steps, *suite.tables.values(), *suite.figures.values())))
 
 
@@ -188,7 +191,7 @@ def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failu
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return the failure of a record that is unreadable, edited, or deleted from the folder of its step."""
+    """Return a failure if a record is unreadable or edited, or was deleted from its step's folder. Otherwise None."""
     path = root / file
     if path.suffix != ".json":
         return None
@@ -206,7 +209,10 @@ def _damage(root: Path, file: str) -> Failure | None:
 
 
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
-    """Return whether a table or figure exists and is up to date with all its records. Figures do not list theirs."""
+    """Return whether a table or figure exists and is newer than all of its records.
+
+    A table's manifest must also list exactly these records. Figures have no manifest.
+    """
     path, made = root / file, Manifest.beside(root / file)
     of_all = made is None or {*made.records} == {*map(Path, records)}
     return path.exists() and of_all and Manifest.is_current(path, [root / record for record in records])
@@ -218,7 +224,10 @@ def _dataset(file: str) -> str:
 
 
 def _causes(failure: Failure, file: Path) -> bool:
-    """Return whether a file may be missing because a step failed on its dataset, or its model, seed and split."""
+    """Return whether a failure may be the reason for a missing file.
+
+    The step must have failed on the dataset of the file, or on its model, seed and split.
+    """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
     if _dataset(str(file)) != failure.dataset:
@@ -234,7 +243,7 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence on a running or killed run and its unfinished files, or an empty text if the run has ended."""
+    """Return a sentence on a running or killed run and its unfinished files. It is empty if the run has ended."""
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
@@ -246,17 +255,17 @@ def run_outcome(run: LastRun) -> str:
         os.kill(run.process, 0)
     except ProcessLookupError:
         return f"The run was killed, {made}. Run `snakemake --unlock`, then the same command again."
-    except PermissionError:  # the process runs but belongs to another user
+    except PermissionError:  # The process is running but belongs to another user.
         pass
     return f"The run is active, {made}."
 
 
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
-    """Return the status for a terminal.
+    """Return the status as text for a terminal.
 
-    It begins with papers, datasets and a line about the run. Each failure follows with its message and log, then a
-    table of missing and blocked results. Last come a line for each paper's complete results, totals, and the run's
-    outcome.
+    The text begins with papers, datasets and a line about the run. The failures follow, each with its message and log.
+    A table then lists missing and blocked results. The text ends with each paper's complete results, the totals, and
+    the outcome of the run.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     for one in status:
@@ -280,7 +289,10 @@ def _failure_text(failure: Failure) -> str:
 
 
 def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
-    """Return the table of datasets that lack results, with blocked ones first, or nothing if all results exist."""
+    """Return the lines of a table of datasets with missing results. Datasets with blocked results come first.
+
+    The list is empty if all results exist.
+    """
     lacking = [(paper, dataset, found) for paper, datasets in counts.items() for dataset, found in datasets.items()
                if found["Done"] < found.total()]  # fmt: skip
     lacking.sort(key=lambda line: not line[2]["Blocked"])

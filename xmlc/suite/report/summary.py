@@ -1,4 +1,4 @@
-"""Describe a comparison in words, as text for a terminal and as Markdown for a pull request."""
+"""Describe a comparison of tables in words, as text for a terminal and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
 from xmlc.suite.results.frame import Number
 
-HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # the quantities that papers are about
+HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # These quantities are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
-NAMED = ("model", "method")  # names of these need no heading
+NAMED = ("model", "method")  # The values of these keys are clear without a heading.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
-LIMIT = 60_000  # characters, below the 65,536 that a comment on GitHub may have
-WIDEST = 100  # characters in a cell of Markdown
+LIMIT = 60_000  # Characters. A comment on GitHub may have at most 65,536.
+WIDEST = 100  # The most characters in a cell of Markdown.
 
 
 class Section(NamedTuple):
-    """Hold one line, and the rows that it sums up."""
+    """Hold a line of text, and the table rows that the line sums up."""
 
     line: str
     headings: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Section(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Hold a comparison in words: some lines, the largest moves, and further sections."""
+    """Hold a comparison in words: the first lines, the largest changes, and further sections."""
 
     head: list[str]
     moves: Section
@@ -46,7 +46,7 @@ class Summary(NamedTuple):
 
 
 def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Summary:
-    """Describe which numbers moved between two of our runs."""
+    """Describe which numbers changed between two of our runs."""
     moves = largest_moves(comparisons)
     known = "within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds unknown"
     lines = [[*_line(one, number), _noise(number)] for one, number in moves[:MOVES]]
@@ -69,7 +69,7 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
 
 
 def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summary:
-    """Describe how our numbers compare with a paper's, kind by kind. Measured numbers come first."""
+    """Describe how our numbers compare with a paper's, for each kind of number. Measured numbers come first."""
     numbers = [(one, number) for one in comparisons for number in one.judged()]
     outside = [
         (one, number)
@@ -97,13 +97,13 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
-    """Return how far numbers are from the published ones, in percent of the published numbers."""
+    """Return a text on the differences from the published numbers, in percent of the published numbers."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
     return f", by {min(shares):.2g} to {max(shares):.2g} % of the published number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
-    """Return a count of the cells, rows and tables that moved. Parts that only one side has are counted separately."""
+    """Return a text that counts the changed cells, rows and tables. Parts of only one side are counted separately."""
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
     tables = count_of(len(comparisons), "table")
@@ -115,13 +115,16 @@ def touched(comparisons: Sequence[Comparison]) -> str:
 
 
 def headline(comparisons: Sequence[Comparison]) -> str:
-    """Return a count of the verdicts next to a paper. Numbers that it measured come first."""
+    """Return a text that counts the verdicts on a paper's numbers. Numbers that the paper measured come first."""
     numbers = [number for one in comparisons for number in one.numbers]
     return "; ".join([*published_lines(numbers), *_parts(comparisons)])
 
 
 def largest_moves(comparisons: Iterable[Comparison]) -> list[tuple[Comparison, Number]]:
-    """Return the headline quantities that moved, each number once, largest first. Moves within noise come last."""
+    """Return the changed numbers of the quantities in `HEADLINES`, each once, with the largest changes first.
+
+    Changes within the noise over seeds come last.
+    """
     found: dict[tuple[str, ...], tuple[Comparison, Number]] = {}
     for one in comparisons:
         for number in one.moved():
@@ -144,7 +147,7 @@ def _noise(number: Number) -> str:
 
 
 def _moved(one: Comparison) -> str:
-    """Describe the moves in one table: verdicts of claims by name, columns with distances, and unmatched parts."""
+    """Describe the changes in one table: the claims with new verdicts, the changed columns, and unmatched parts."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)
@@ -165,7 +168,7 @@ def _far(numbers: Sequence[Number]) -> str:
 
 
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
-    """Count the rows, columns and tables that only one side has. With ``named``, some are named."""
+    """Count the rows, columns and tables that only one side has. With ``named``, the text names some of them."""
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):
         found.setdefault((part.kind, part.verdict), []).append(" / ".join(part.name))
@@ -178,7 +181,7 @@ def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
 
 
 def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
-    """Sum up the costs that both sides have."""
+    """Return sections that sum up the costs that both sides have."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in comparisons:
         for number in one.numbers:
@@ -192,7 +195,7 @@ def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
 
 
 def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
-    """Return a comparison as plain text. Rows of sections are included only if ``every_cell``."""
+    """Return a comparison as plain text. Rows of sections are included only if ``every_cell`` is true."""
     lines = [*summary.head]
     if summary.moves.rows:
         lines += ["", summary.moves.line, _indented(summary.moves)]
@@ -207,7 +210,7 @@ def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
 def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
     """Return a comparison as Markdown of at most ``limit`` characters, with folded sections.
 
-    Rows and sections that do not fit are counted.
+    The text counts the rows and sections that do not fit.
     """
     lines = [f"- {_one_line(line, limit // 20)}" for line in summary.head]
     if summary.moves.rows:
@@ -223,13 +226,16 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
 
 
 def _folded(section: Section, share: int) -> str:
-    """Return a folded section with the rows that fit, and the number of the others. It is empty if no row fits."""
+    """Return a folded section with the rows that fit in ``share`` characters, and the number of rows left out.
+
+    It is empty if no row fits.
+    """
     line = _one_line(section.line, 1000)
     if not section.rows:
         return f"\n{line}\n" if len(line) + 2 <= share else ""
     heading, rule, *rows = _table(section.headings, section.rows)
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
-    room = share - len(begin) - len(end) - 40  # 40 characters are for the line of rows left out
+    room = share - len(begin) - len(end) - 40  # The line on rows left out needs 40 characters.
     kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
     rest = f"\n{count_of(len(rows) - kept, 'row')} more left out\n" if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""
@@ -273,7 +279,7 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values in 6, 9 or 12 digits, the fewest that distinguish them, or else as in the files."""
+    """Return both values with the fewest of 6, 9 or 12 digits that distinguish them, or else as in the files."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
     for digits in (6, 9, 12):

@@ -1,4 +1,7 @@
-"""Judge our numbers next to published or earlier ones, by their kinds and the variation of our runs."""
+"""Give each of our numbers a verdict against the published or earlier number.
+
+Verdicts depend on the kind of the number and on the variation of our runs.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +63,9 @@ class Verdict(StrEnum):
     """List the verdicts on a number.
 
     A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. "Outside"
-    has the sign of our number minus the published one. "Different" means that chance cannot be the reason. A published
-    constant is equal or different, and so is our number next to an earlier one. The others were not compared.
+    has the sign of our number minus the published number. "Different" means that chance cannot explain the difference.
+    Published constants and numbers of earlier runs are equal or different. The other verdicts give the reason why no
+    comparison was made.
     """
 
     AS_PRINTED = "equal as printed"
@@ -78,7 +82,7 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: The possible verdicts on a measured number that was run.
+#: The possible verdicts on a measured number that we ran.
 OUTCOMES = (
     Verdict.AS_PRINTED,
     Verdict.INSIDE,
@@ -87,9 +91,9 @@ OUTCOMES = (
     Verdict.DIFFERENT,
     Verdict.UNDECIDED,
 )
-#: The largest half width of an interval, as a share of the published number. Wider ones contain nearly everything.
+#: The largest useful half width, as a share of the published number. Wider intervals contain almost any number.
 WIDEST = 0.05
-# Decimals that differ by exactly half a unit differ in floating point by half a unit up to the last bits.
+# A difference of half a unit has rounding errors in floating point. This factor allows for them.
 ROUNDING = 1 + 1e-9
 
 
@@ -104,12 +108,12 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     difference : float
         Our number minus the published number.
     interval : float
-        Half the width, or NaN if there is no interval.
+        Half the width of the interval, or NaN if there is no interval.
     published : float
     unit : float
         The unit of the last published digit.
     fixed : bool
-        Whether runs and splits vary by no more than rounding. A number outside is then different.
+        Whether runs and splits vary by no more than rounding. A number outside its interval is then "different".
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
         return Verdict.AS_PRINTED
@@ -121,12 +125,15 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
 
 
 def judge_constant(difference: float, unit: float) -> Verdict:
-    """Judge a number that involves no chance. It is equal within half a unit of the last published digit."""
+    """Judge a number without randomness. Equal numbers differ by at most half a unit of the last published digit."""
     return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else Verdict.DIFFERENT
 
 
 class Tolerance(NamedTuple):
-    """Set the largest difference of equal numbers, absolute and as a share of the earlier one. The larger counts."""
+    """Set the largest difference of equal numbers: an absolute difference, or a share of the earlier number.
+
+    The larger of the two limits applies.
+    """
 
     absolute: float = 0.0
     relative: float = 0.0
@@ -136,7 +143,7 @@ EXACT = Tolerance()
 
 
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
-    """Judge our number next to an earlier one. It is equal to the last bit, within a tolerance, or as text.
+    """Return whether our number is equal to an earlier one: to the last bit, within a tolerance, or as text.
 
     Blank cells and NaN are missing numbers.
     """
@@ -151,14 +158,17 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
-    """Return a count of equal cells and of others: "38 of 44 cells equal, 4 different, 2 missing"."""
+    """Return the numbers of cells by verdict as text: "38 of 44 cells equal, 4 different, 2 missing"."""
     total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
     others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
     return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
 
 
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Return a count of cells by verdict: "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +", and so on."""
+    """Return the number of cells that were run, and of each verdict among them, as text.
+
+    An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
+    """
     found = {one: counts.get(one, 0) for one in OUTCOMES}
     verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
     ran = sum(found.values())
@@ -174,7 +184,7 @@ def as_float(value: Any) -> float | None:
 
 
 def difference(number: Number) -> float:
-    """Return the value minus the published or earlier one, or NaN if either is not a number."""
+    """Return our value minus the published or earlier value, or NaN if either is not a number."""
     before, after = as_float(number.published), as_float(number.value)
     return math.nan if before is None or after is None else after - before
 
@@ -191,11 +201,11 @@ class Spread(NamedTuple):
     Attributes
     ----------
     runs : int
-        Number of runs behind the deviation, at least two. Each has its own seed and split.
+        Number of runs from which the deviation is computed, at least two. Each run has its own seed and split.
     deviation : float
-        Standard deviation of one run (divisor: runs - 1), in the unit of the column.
+        Standard deviation between runs (divisor: runs - 1), in the unit of the column.
     split_error : float or None
-        Standard deviation of the number over splits of the same instances into training and test set, in the unit of
+        Standard deviation between different splits of the same instances into training and test set, in the unit of
         the column. None if it was not measured.
     """
 
@@ -205,12 +215,15 @@ class Spread(NamedTuple):
 
 
 def seeds_of(row: Row) -> int:
-    """Return the number of seeds behind the means in a row."""
+    """Return the number of seeds over which the numbers of a row are averaged."""
     return int(as_float(row[SEEDS].value) or 1) if SEEDS in row else 1
 
 
 def spread_of(row: Row, quantity: str) -> Spread | None:
-    """Return how much a number varies over the seeds of its row, or None if it has one seed or no deviation."""
+    """Return how much a number varies over the seeds of its row.
+
+    The result is None for a single seed, or if the number has no deviation.
+    """
     if quantity not in row or seeds_of(row) == 1:
         return None
     in_file = row.get(quantity + DEVIATION)
@@ -221,12 +234,16 @@ def spread_of(row: Row, quantity: str) -> Spread | None:
 def half_width(
     spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False
 ) -> tuple[float, bool]:
-    """Return the half width h: 95 of 100 faithful reproductions differ from the published number by at most h.
+    """Return the half width h of an interval around the published number.
 
-    Let s be the deviation of one run. The difference of a mean of ``ours`` runs and a published mean of ``theirs`` runs
-    has the variance s^2 (1 / ours + 1 / theirs). Rounding to a published digit of unit u adds u^2 / 12. Two independent
-    splits add twice the square of the split error. As s is the only estimate, and from few runs, h uses Student's t.
-    Its degrees of freedom follow Welch and Satterthwaite: runs - 1 over the squared share of s in the variance.
+    In 95 of 100 cases, the number of a faithful reproduction differs from the published number by at most h.
+
+    Let s be the standard deviation between runs, and u the unit of the last published digit. Our mean is over ``ours``
+    runs, and the published mean over ``theirs`` runs. Their difference has the variance s^2 (1 / ours + 1 / theirs).
+    Rounding of the published number adds u^2 / 12. Two independent splits add twice the square of the split error.
+
+    Only s is estimated, and only from a few runs. h is therefore based on Student's t. The degrees of freedom follow
+    Welch and Satterthwaite. They are runs - 1, divided by the square of the share that s has in the variance.
 
     Parameters
     ----------
@@ -234,14 +251,14 @@ def half_width(
     unit : float
         The unit of the last published digit, in the unit of the column.
     ours, theirs : int
-        Numbers of runs of the two means.
+        Number of runs in our mean, and in the published mean.
     other_split : bool
-        Whether the paper's split may differ from ours. The split error of ``spread`` then counts.
+        Whether the paper's split may differ from ours. The variance then includes the split error of ``spread``.
 
     Returns
     -------
     float, bool
-        h, and whether runs and splits vary by no more than rounding, as for a deterministic model.
+        The half width h, and whether runs and splits vary by no more than rounding, as for a deterministic model.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
@@ -254,27 +271,30 @@ def half_width(
 
 @dataclass(frozen=True)
 class Judge:
-    """Judge numbers by our runs, published runs, splits, and settings fitted to published results."""
+    """Judge our numbers against published ones.
 
-    #: How much our runs with several seeds vary.
+    The verdicts depend on the variation of our runs, the paper's runs and splits, and fitted settings.
+    """
+
+    #: The variation of each published number over our runs with several seeds.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: By paper, the number of runs behind its means, or 1 if it is not known.
+    #: The number of runs in each paper's means. It is 1 if the number is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
-    #: Paper and dataset, if the paper's split is known to be ours.
+    #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: By paper and dataset, the other split of the same instances for which the paper's measured numbers count.
+    #: The split whose measured numbers are counted, for each paper and other split of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: By paper and model, the settings that were fitted to published test results.
+    #: The settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
-        """Read the papers' configuration and the catalogue of datasets.
+        """Return a judge that uses the papers' configuration and the catalogue of datasets.
 
         Raises
         ------
         XmlcError
-            A file breaks its schema.
+            A file violates its schema.
         """
         catalogue = config / "datasets.yaml"
         suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
@@ -294,13 +314,16 @@ class Judge:
         )
 
     def kind(self, paper: str, definition: TableDefinition, number: Number) -> NumberKind:
-        """Return the kind of a published number. Measured ones count on only one split of the same instances."""
+        """Return the kind of a published number.
+
+        If a dataset has several splits of the same instances, only the numbers of one split have the kind "measured".
+        """
         kind = kind_of(number.quantity, definition, number.model)
         elsewhere = kind is NumberKind.MEASURED and (paper, number.dataset) in self.report_on
         return NumberKind.OTHER_SPLIT if elsewhere else kind
 
     def judge(self, paper: str, table: str, number: Number, row: Row) -> Number:
-        """Judge one number next to the published one.
+        """Judge one of our numbers against the published number.
 
         Parameters
         ----------
@@ -313,8 +336,8 @@ class Judge:
         Returns
         -------
         Number
-            The number with verdict, interval and reason. The verdict is None if there is nothing to judge: for a cost,
-            a deviation, or without a published number.
+            The number with its verdict, interval and reason. The verdict is None for costs, for standard deviations,
+            and if there is no published number.
         """
         kind = number.kind
         expected, value = as_float(number.published), as_float(number.value)
@@ -342,7 +365,7 @@ class Judge:
         )
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return the half width of an interval, whether runs vary less than rounding, and an explanation.
+        """Return the half width of a number's interval, whether runs vary less than rounding, and an explanation.
 
         Without an interval, the half width is NaN and the explanation is the reason.
         """
@@ -364,10 +387,10 @@ class Judge:
 
 
 def repeats(number: Number, published: Rows) -> bool:
-    """Return whether a paper publishes the same number elsewhere.
+    """Return whether a paper prints the same number in another column, table or row.
 
-    nDCG@1 is P@1. Table 4 of plt2016 repeats Table 2's FTA and STO. FastXML's inner products do not depend on the
-    threshold method, so they are one number for all methods and count only in the first row.
+    nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
+    depend on the threshold method. They are therefore counted only in the row of the first method.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

@@ -1,4 +1,4 @@
-"""Check the checksums of all files below folders, to find those that were damaged or edited."""
+"""Find damaged or edited files by their checksums."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.results.manifest import SUFFIX
 
-# Steps write these folders with a list of their files, and these records with a checksum of their content.
+# Each of these folders contains a list of its files. Each of these records contains a checksum of its content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -29,12 +29,11 @@ class Verified:
     damaged : list of Damaged
         Damaged files in the order of their paths.
     unlisted : list of Path
-        Files that the list of their folder does not name. No step reads them.
+        Files that are not in their folder's list of files. No step reads them.
     without : list of Path
-        Other files without a checksum: tables and figures, which can be rebuilt from records, and files that are not
-        results.
+        Other files without a checksum. They are tables and figures, which can be rebuilt from records, or no results.
     files, bytes : int
-        Number and size of the files that were compared with their checksums.
+        Number of the files that were compared with their checksums, and their size in bytes.
     seconds : float
     """
 
@@ -47,7 +46,7 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Return the paths to delete, each once."""
+        """Return the paths to delete, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, file: Path, check: Callable[[], object]) -> bool:
@@ -80,15 +79,15 @@ class Verified:
 
 
 def verify(places: Iterable[Path]) -> Verified:
-    """Read each file below some folders, and compare it with its checksum.
+    """Compare each file of some folders and their subfolders with its checksum.
 
-    Published and reference tables are skipped, because they are sources without checksums. Hidden files are skipped,
-    because processes are still writing them.
+    Published and reference tables are skipped, because they have no checksums. Hidden files are skipped, because
+    processes may still be writing them.
 
     Raises
     ------
     XmlcError
-        A place does not exist.
+        A path does not exist.
     """
     found, start = Verified(), time.perf_counter()
     for place in places:
@@ -100,7 +99,10 @@ def verify(places: Iterable[Path]) -> Verified:
 
 
 def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return a function that checks a file by its folder's list or by its own checksum, or None if it has neither."""
+    """Return a function that checks a file by its folder's list or by its own checksum.
+
+    It is None if the file has neither.
+    """
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(verify_file, file)
     if file.suffix != ".json":

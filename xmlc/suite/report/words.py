@@ -1,4 +1,4 @@
-"""Write texts that several reports share: counts with nouns, and lists that stop after a few items."""
+"""Format texts that several reports share: counts with nouns, and lists of which only the first items are named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def count_of(number: int, noun: str) -> str:
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Join at most ``listed`` texts, followed by the number of the others."""
+    """Join the first ``listed`` texts by ``between``, followed by the number of texts left out."""
     more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
     return between.join([*texts[:listed], *more])

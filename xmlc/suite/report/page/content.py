@@ -1,4 +1,4 @@
-"""Gather the contents of the page as plain values: papers, tables, figures as SVG, the models of each dataset."""
+"""Gather the contents of the page as plain values: papers, tables, figures as SVG, and the models of each dataset."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
 
-FEW = 3  # the most datasets that a heading names
-CONTRIBUTED = "§"  # marks numbers of contributed runs
+FEW = 3  # A heading names at most this many datasets.
+CONTRIBUTED = "§"  # This mark is for numbers of contributed runs.
 
 
 @dataclass
 class PagePaper:
-    """Hold one paper or suite: tables and figures, their fingerprint, and the outcomes for its numbers."""
+    """Hold one paper or suite: its tables and figures, their fingerprint, and the verdicts on its numbers."""
 
     name: str
     title: str
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
-    #: All published numbers, with ours.
+    #: All published numbers, each with our number.
     printed: list[Number]
-    #: Dataset, model, and the reason why the model is left out.
+    #: Dataset, model, and the reason why the model is not run on the dataset.
     left_out: list[tuple[str, str, str]]
-    #: The paper's statements counted by verdict. It is empty if their table was not made.
+    #: The number of the paper's statements by verdict. It is empty if the table of claims was not built.
     claims: Counter[Word]
 
     @property
     def statements(self) -> PageTable | None:
-        """Return the table of claims, if there is one."""
+        """Return the table of claims, or None if the paper has none."""
         return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
 
     @property
     def has_decided(self) -> bool:
-        """Return whether any of the claims is decided."""
+        """Return whether at least one claim is decided."""
         return any(self.claims[word] for word in ("holds", "does not hold", "opposite sign", "mixed"))
 
 
 @dataclass
 class Page:
-    """Hold the whole page. Its fingerprint equals the fingerprint of the folder of tables."""
+    """Hold the whole page. Its fingerprint is the fingerprint of the folder of tables."""
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
@@ -74,7 +74,7 @@ class Page:
 
     @property
     def printed(self) -> list[Number]:
-        """Return all numbers that the papers print, with ours."""
+        """Return all numbers that the papers print, each with our number."""
         return [number for paper in self.papers for number in paper.printed]
 
     @property
@@ -90,14 +90,14 @@ class Page:
 
     @property
     def outcome(self) -> str:
-        """Return one line that counts the outcomes for published numbers and for the papers' statements."""
+        """Return one line that counts the verdicts on published numbers and on the papers' statements."""
         if not count_outcomes(self.printed)["run"]:
             return "No paper has published results on these datasets"
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
 
 
 def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
-    """Gather the contents of the page for finished tables.
+    """Return the contents of the page for finished tables.
 
     Parameters
     ----------
@@ -105,12 +105,12 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     failed : list of Failure
     judge : Judge
     root : Path
-        Folder of the project, with figures, configuration, and results of earlier runs.
+        Folder of the project, which contains figures, configuration, and results of earlier runs.
 
     Raises
     ------
     XmlcError
-        No table is finished, or a record behind one does not fit.
+        No table is finished, or a record of a table violates its schema.
     """
     if not tables:
         raise XmlcError("found no finished table. Build one first, as with `make demo` or `snakemake plt2016`")
@@ -120,7 +120,8 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     earlier = earlier_sources(root, known, _datasets(sources))
     environments = Environments([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
-    built = [build_table(made, known) for made in tables]  # comes before the contests, because it names their models
+    # The tables are built first, because this registers the names of models, which the contests use.
+    built = [build_table(made, known) for made in tables]
     contests = contests_of(sources, earlier, of_suites, environments)
     papers = []
     for name in dict.fromkeys(made.paper for made in tables):
@@ -157,7 +158,7 @@ class PaperJudge:
     paper : str
     judge : Judge
     failed : list of Failure
-        Failures that explain why numbers are missing.
+        Failures, which explain why numbers are missing.
     published : Path or None
         Folder of the paper's tables.
     """
@@ -168,17 +169,17 @@ class PaperJudge:
     published: Path | None
 
     def published_in(self, definition: TableDefinition) -> Rows:
-        """Return the paper's numbers in one table. It is empty for a part of another table, which has no file."""
+        """Return the paper's numbers in one table. They are empty for a part of another table, which has no file."""
         file = self.published / f"{definition.name}.csv" if self.published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 
     def judged(self, definition: TableDefinition, published: Rows, ours: Rows) -> list[Number]:
-        """Judge our numbers next to the published ones of a table."""
+        """Return the numbers of a table, judged against the published numbers."""
         found = compare_with_published("", self.paper, definition, published, ours, self.judge, failed=self._reason)
         return found.numbers
 
     def not_made(self, made: Sequence[str]) -> list[Number]:
-        """Return the published numbers of tables that were not made."""
+        """Return the published numbers of tables that were not built."""
         others = [one for own, one in every_table() if own == self.paper and one.name not in made]
         return [number for one in others for number in self.judged(one, self.published_in(one), {})]
 

@@ -14,11 +14,11 @@ from markupsafe import Markup
 from xmlc.suite.papers.common.figures import pareto_front
 from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
 
-# Parts of an SVG that draw nothing, attributes, and their long numbers, for which one decimal suffices on any screen.
+# Patterns of parts of an SVG that draw nothing, of attributes, and of long numbers. One decimal suffices on any screen.
 NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
 QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
-WIDTH = 3.3  # of the panel, in inches
-APART = 0.06  # of the height of the panel: the least distance of a name below the next better one
+WIDTH = 3.3  # The width of the panel in inches.
+APART = 0.06  # The least vertical distance between two names, as a share of the panel's height.
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an image as the text of an attribute between ``'``. Long numbers keep one decimal."""
+    """Return an SVG as a data address, for an attribute in single quotes. Long numbers keep one decimal."""
     text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
 class Point(NamedTuple):
-    """Hold a model's point in a drawing."""
+    """Hold the point of a model in a drawing."""
 
     seconds: float
     precision: float

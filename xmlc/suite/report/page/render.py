@@ -28,7 +28,7 @@ from xmlc.suite.report.verdicts import OUTCOMES, Verdict, as_float
 from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
 ROOM = "xmlc.suite.report.page"
-# The sign of each verdict, its class in the style sheet, and its meaning.
+# Each verdict has a sign, a class in the style sheet, and a meaning.
 SIGNS = {
     Verdict.AS_PRINTED: ("=", "good", "equal as printed: equal to the published number if rounded to its digits"),
     Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
@@ -40,8 +40,8 @@ SIGNS = {
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
-HEADINGS = {"fitted": "fitted to published results"}  # printed headings of outcomes, if they differ
-# The class in the style sheet of a claim's verdict, by the word that the verdict begins with.
+HEADINGS = {"fitted": "fitted to published results"}  # Headings that differ from the names of outcomes.
+# The verdict on a claim begins with one of these words, which selects its class in the style sheet.
 WORDS: dict[Word, str] = {
     "holds": "good",
     "does not hold": "outside",
@@ -53,7 +53,9 @@ WORDS: dict[Word, str] = {
 
 
 def to_html(page: Page) -> str:
-    """Return the page as HTML. All values are escaped, and its policy forbids a browser to load anything else.
+    """Return the page as HTML.
+
+    All values are escaped. The security policy of the page forbids browsers to load other files.
 
     Drawings are embedded as images, because a browser runs no scripts in images.
     """
@@ -96,9 +98,9 @@ def to_html(page: Page) -> str:
 
 
 def packed(environments: Sequence[ShownEnvironment]) -> dict[str, list[Any]]:
-    """Return environment metadata as lists of indices into a list of texts, because records share most texts.
+    """Return environment metadata as lists of indices into one list of texts. Records share most texts.
 
-    A list begins with the title and ends with the command, without the path of the record.
+    The list of a record begins with its title, and ends with its command without the path of the record.
     """
     texts: dict[str, int] = {}
     lists = []

@@ -1,4 +1,4 @@
-"""Build the tables of the page: the printed panels, with the published number and the verdict for each cell."""
+"""Build the tables of the page. They are the printed panels, with the published number and verdict of each cell."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-ABSENT = "absent"  # marks a cell for which we have no number, shown as a dash
+ABSENT = "absent"  # This mark is for a cell without our number, which is shown as a dash.
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """Hold a table: visible panels, folded panels of further columns and published rows, fingerprint and notes."""
+    """Hold a table of the page.
+
+    ``panels`` are visible. The panels of further columns and of published rows that were not run are folded.
+    """
 
     identifier: str
     title: str
@@ -58,12 +61,12 @@ class TableOnPage:
         self.shown: set[tuple[Key, str]] = set()
 
     def page_table(self, own: Rows) -> PageTable:
-        """Return the table with the published numbers of its cells.
+        """Return the table for the page, with the published numbers of its cells.
 
         Parameters
         ----------
         own : dict
-            The paper's numbers in exactly this table. Numbers that no panel shows are listed and counted, too.
+            The paper's numbers in exactly this table. The result also lists and counts numbers that no panel shows.
         """
         table, rows = self.table, self.table.rows
         ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
@@ -108,7 +111,10 @@ class TableOnPage:
     def _panel(
         self, keys: Sequence[Key], names: Iterable[str], rows: Rows, only: set[tuple[Key, str]] | None = None
     ) -> Panel | None:
-        """Return a panel of some columns, or None without columns. With ``only``, all other places stay empty."""
+        """Return a panel of some columns, or None if there are no columns.
+
+        ``only`` restricts the published numbers and verdicts to these cells.
+        """
         columns = []
         for name in names:
             numbers = [rows.get(key, {}).get(name) or Number(quantity=name, key=key, mark=ABSENT) for key in keys]
@@ -118,7 +124,7 @@ class TableOnPage:
         return Panel("", headings_of(about), [named(about, key) for key in keys], columns) if columns else None
 
     def _join(self, number: Number) -> Number:
-        """Return our number with the published one and the verdict, and remember that it is shown."""
+        """Return our number with the published number and the verdict, and remember that the page shows it."""
         about = dict(zip(self.table.keys, number.key))
         found = self._of_paper(number.key, number.quantity) if number.key else None
         if found:
@@ -146,14 +152,17 @@ def text_on_page(number: Number) -> str:
 
 
 def order_on_page(number: Number) -> float | str:
-    """Return the value in all digits, by which tables are sorted. A missing value is an empty text, sorted last."""
+    """Return the value with all digits, by which tables are sorted. A missing value is an empty text, sorted last."""
     if number.mark == ABSENT or is_missing(number.shown):
         return ""
     return number.shown if isinstance(number.shown, str) else float(number.shown)
 
 
 def difference_on_page(number: Number) -> str:
-    """Return a signed difference, in the decimals of its column, or the ratio of a cost to the published one."""
+    """Return a number's signed difference from the published number, with the decimals of its column.
+
+    For a cost, return the ratio to the published cost.
+    """
     about, by = column(number.quantity), difference(number)
     if math.isnan(by) or not number.verdict:
         before, value = as_float(number.published), as_float(number.value)
@@ -163,13 +172,13 @@ def difference_on_page(number: Number) -> str:
 
 
 def interval_on_page(number: Number) -> str:
-    """Return the half width of the interval of a number, if it is judged by one."""
+    """Return the half width of a number's interval as text, if the number is judged by an interval."""
     constant = number.kind in (NumberKind.DATASET, NumberKind.CONFIGURATION)
     return "" if constant or math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def contributors(number: Number) -> str:
-    """Return the names of the contributors of a number's records. Claims, on several datasets, have none."""
+    """Return the names of the contributors of a number's records. The text is empty for claims."""
     names = {origin_of(record)[0] for record in number.records} - {""}
     return ", ".join(sorted(names)) if number.dataset or number.model else ""
 
@@ -177,7 +186,7 @@ def contributors(number: Number) -> str:
 class ShownEnvironment(TypedDict):
     """Hold the environment metadata of a record as the page shows it.
 
-    It has a title, lines of name and text, the command that rebuilds the record, and the record's contributor.
+    The metadata have a title, lines of name and text, the command that rebuilds the record, and its contributor.
     """
 
     title: str
@@ -187,7 +196,7 @@ class ShownEnvironment(TypedDict):
 
 
 class Environments:
-    """Number the records behind a page in the order of their first use, and return their environment metadata."""
+    """Number the records that a page uses, in the order of their first use, and return their environment metadata."""
 
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
@@ -199,7 +208,7 @@ class Environments:
         return [shown_environment(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the numbers of some records, and number those that are new."""
+        """Return the numbers of some records. New records get the next numbers."""
         return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:

@@ -32,7 +32,7 @@ SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
-FOR = "for-"  # prefix of methods for one measure, also of earlier versions
+FOR = "for-"  # Names of methods that optimise one measure begin with this prefix, also in earlier versions.
 RunIdentity = tuple[type, str, str, str, str, int]
 
 
@@ -45,17 +45,17 @@ class Contest:
     name : str
     labels : int
     made : str
-        Day of the newest record.
+        Date of the newest record.
     earlier : bool
-        Whether the dataset is in no table, but in results of an earlier run.
+        Whether the dataset has results only from an earlier run, and is in no table.
     headline : str
-        The best P@1 and macro-F over the labels present, with their models.
+        The best P@1 and the best macro-F (over the labels present), with their models.
     panel : Panel
         A row for each model, sorted by P@1.
     tied : set of (int, int)
-        Row and column of numbers that differ from the best by no more than the noise over seeds.
+        Row and column of each number whose difference from the best is within the noise over seeds.
     drawing : Markup or None
-        P@1 against training time, if at least two models have both.
+        P@1 against training time, if at least two models have both numbers.
     """
 
     name: str
@@ -73,19 +73,19 @@ def contests_of(
 ) -> list[Contest]:
     """Return the comparison of models for each dataset with results on the test set.
 
-    The user's own datasets come first, and datasets of earlier runs last. Within these groups they are sorted by number
-    of labels.
+    The user's own datasets come first, and datasets of earlier runs last. Within these groups, datasets are sorted by
+    number of labels.
 
     Parameters
     ----------
     sources : sequence of Source
-        Records behind the tables.
+        Records that the tables use.
     earlier : sequence of Source
         Records of datasets without tables.
     of_suites : collection of str
         Datasets that suites name. All others are the user's own.
     environments : Environments
-        Numbers the records in use.
+        The numbering of records, to which new records are added.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
@@ -96,14 +96,14 @@ def contests_of(
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         found += [_contest(name, list(own.values()), of_earlier, environments) for name, own in by_dataset.items()]
-    shown = [one for one in found if one.panel.columns]  # a dataset has no columns if every run reached its time limit
+    shown = [one for one in found if one.panel.columns]  # A dataset has no columns if every run reached its time limit.
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
-    """Read the results of all other datasets in a project's folder. Unreadable records are left out.
+    """Read the records of all datasets in a project's folder except ``datasets``. Unreadable records are left out.
 
-    For each model and training split, only records with the data and settings of the newest one are taken.
+    For each model and training split, only records with the data and settings of the newest record are read.
     """
     found: list[Source] = []
     every = dict.fromkeys(("dataset", "model", "seed", "split", "method"), "*")
@@ -163,9 +163,9 @@ def _contest(name: str, sources: list[Source], earlier: bool, environments: Envi
 
 
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
-    """Return the numbers of each model by quantity. For label sets, the best method of each measure counts.
+    """Return the numbers of each model by quantity.
 
-    Methods that optimise another measure are left out.
+    A measure of label sets has the number of the best method. Methods that optimise another measure are left out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
@@ -177,7 +177,8 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
             for name in RANKED if kind is RankingRecord else SETS:
                 number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
                 is_for = method.removeprefix(FOR).replace("-", "_") if method.startswith(FOR) else name
-                if number.is_missing or not name.startswith(is_for):  # methods for macro-F serve all its variants
+                # A method for macro-F is used for all variants of macro-F.
+                if number.is_missing or not name.startswith(is_for):
                     continue
                 if name not in own or number.value > own[name].value:
                     own[name] = number
@@ -185,14 +186,17 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
 
 
 def _top(part: PanelColumn) -> Number | None:
-    """Return the best number. Models that are given the truth are left out."""
+    """Return the best number of a column. Models that are given the true labels are left out."""
     numbers = [one for one in part.numbers if one.model not in LIMITS and one.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
     return max(numbers, key=lambda one: sign * one.value, default=None)
 
 
 def _tied(number: Number, top: Number) -> bool:
-    """Return whether the interval of the mean difference over common seeds contains 0. One seed gives no interval."""
+    """Return whether a number is tied with the best, ``top``.
+
+    They are tied if the interval of their mean difference over common seeds contains 0. One seed gives no interval.
+    """
     if number is top or number.model in LIMITS:
         return False
     differences = [float(top.runs[seed]) - float(number.runs[seed]) for seed in top.runs if seed in number.runs]
