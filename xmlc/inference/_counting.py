@@ -1,7 +1,8 @@
-"""Count one instance's samples by label and size, for GFM: kernels.
+"""Count the samples of one instance by label and size, with kernels, as input for GFM.
 
-Most ones of an instance belong to few labels, and most of its labels are drawn rarely. So the ones are read once, and
-each new label gets a row of counters for all sizes. Later steps run over labels instead of ones.
+A one is a positive label of a sample, and the size of a sample is its number of ones. Most ones of an instance belong
+to few labels, and most of its labels are drawn rarely. The kernels therefore read the ones once, and each new label
+gets a row of counters for all sizes. Later steps loop over labels instead of ones.
 """
 
 from __future__ import annotations
@@ -13,25 +14,25 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view, unowned
 
-FILL = 16  # `spread_columns` writes this many int32 at once, because they fill a cache line.
+FILL = 16  # `spread_columns` writes this many int32 at once, which fill a cache line.
 
 
 class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances: O(m + ones of an instance + largest table)."""
 
-    place: np.ndarray  # int32 (m,): each label's row of counters, -1 between instances
-    column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes with mass
-    columns: np.ndarray  # int32 (ones + FILL,): for each one, the index of its sample's size
-    sizes: np.ndarray  # float64 (largest size + 1,): the sizes with mass
+    place: np.ndarray  # int32 (m,): each label's row of counters. All entries are -1 between instances.
+    column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes that occur
+    columns: np.ndarray  # int32 (ones + FILL,): for each one, the size index of its sample
+    sizes: np.ndarray  # float64 (largest size + 1,): the sizes that occur
     ids: np.ndarray  # uint32 (ones + 1,): labels in the order of their first occurrence
-    keys: np.ndarray  # uint64 (ones,): for each label n_samples - count, and its id in the lower bits
-    counts: np.ndarray  # uint32 (labels x sizes of an instance,): all zero between instances
-    shares: np.ndarray  # float64 (n_samples + 1,): c / n_samples
+    keys: np.ndarray  # uint64 (ones,): sort keys of labels, n_samples - count in the upper bits and the id in the lower
+    counts: np.ndarray  # uint32 (labels x sizes of an instance,): counters, all zero between instances
+    shares: np.ndarray  # float64 (n_samples + 1,): entry c is the share c / n_samples
 
 
 @njit(cache=True, nogil=True)
 def counting_scratch(indptr, m, n_samples):
-    """Allocate memory to count a block of instances.
+    """Allocate and return the memory of a thread for counting a block of instances.
 
     Parameters
     ----------
@@ -62,10 +63,10 @@ def counting_scratch(indptr, m, n_samples):
 
 @njit(cache=True, nogil=True)
 def compact_samples(indptr, labels, first, n_samples, scratch):
-    """Count one instance's samples by label and size, only for labels and sizes that occur.
+    """Return the matrix P of one instance, counted from its samples, for the labels and sizes that occur.
 
-    Time is linear in the samples' entries, in the largest size and in L S. The counts are exact, and each is divided by
-    ``n_samples`` once.
+    Time is linear in the number of ones, in the largest size and in L S. The counts are exact, and each count is
+    divided by ``n_samples`` once.
 
     Parameters
     ----------
@@ -78,16 +79,16 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     n_samples : int
         Samples per instance.
     scratch : CountingScratch
-        Memory, which is ready for the next instance afterwards.
+        Memory of the thread. On return it is ready for the next instance.
 
     Returns
     -------
     P : float64 (S, L)
-        Shares of the samples, by size and label.
+        Share of the samples that have the size and the label.
     sizes : float64 (S,)
-        Sizes that occur, ascending.
+        Sizes above 0 that occur, ascending.
     p_empty : float64
-        Share of the empty samples.
+        Share of the samples without labels.
     ids : uint32 (L,)
         Labels by descending number of ones, then by ascending id.
     """
@@ -108,7 +109,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
 
 @njit(cache=True, nogil=True)
 def index_sizes(indptr, first, n_samples, column, sizes):
-    """Number the sizes above 0 that occur, ascending, and return their count and the number of empty samples."""
+    """Number the sizes above 0 that occur. Return how many sizes occur and how many samples are empty."""
     largest = np.int64(0)
     for r in range(first, first + n_samples):
         largest = max(largest, indptr[r + 1] - indptr[r])
@@ -125,10 +126,10 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 
 @njit(cache=True, nogil=True)
 def spread_columns(indptr, first, n_samples, column, columns):
-    """Write the index of the sample's size for each one of the instance.
+    """Write, for each one of the instance, the index of its sample's size.
 
-    `FILL` entries are written at a time. The next samples overwrite entries beyond a sample's end. A loop over the
-    exact number of ones would have a different length each time, which the processor would mispredict.
+    The kernel writes `FILL` entries at a time. Entries beyond the end of a sample are overwritten by the next samples.
+    A loop over the exact number of ones would have a different length each time, which the processor would mispredict.
     """
     base = np.uint64(indptr[first])
     for r in range(first, first + n_samples):
@@ -141,7 +142,7 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 @njit(cache=True, nogil=True)
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
-    """Count the ones by label and size in one pass (8 bytes read, 4 changed per one). Return the number of labels."""
+    """Count the ones by label and size, and return the number of labels. A one takes 8 bytes read and 4 changed."""
     place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
     spread_columns(indptr, first, n_samples, scratch.column, columns)
     start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])
@@ -159,7 +160,7 @@ def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
 
 @njit(cache=True, nogil=True)
 def rank_by_counts(n_ids, n_sizes, n_samples, scratch):
-    """Return keys of the labels by descending count, then ascending id: uint64, whose lower 32 bits are the id."""
+    """Return the labels by descending count, then ascending id, as uint64 keys whose lower 32 bits are the id."""
     keys = unchecked_view(scratch.keys, 0, n_ids)
     for i in range(n_ids):
         count = np.int64(0)

@@ -1,10 +1,10 @@
-"""Run GFM, Algorithm 1 of gfm2011, on a block of instances or on one instance: kernels.
+"""Run GFM, Algorithm 1 of gfm2011, on a block of instances or on one instance, with kernels.
 
-An instance is first brought into compact form. It has L labels with mass, most probable first, and S sizes s_y with
-mass. P is stored size by size, so that the inner loops run along the labels.
+An instance is first converted to a compact form. This form has only the L labels and the S sizes s_y whose probability
+is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along the labels.
 
-Kernels for a block take dense P, samples, or marginals. They return ``kept``, the labels of the best sets, uint32,
-instance after instance. They write the sizes and values of the sets.
+The input of the kernels for a block is dense P, samples, or marginals. These kernels return ``kept``, the labels of the
+best sets, as uint32, instance after instance. They write the sizes and values of the sets to arrays.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xmlc.kernels.sums import total
 def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances whose matrix P is given in full.
 
-    P is read once, 8 bytes per entry. The other steps use only labels and sizes with mass.
+    The kernel reads P once, 8 bytes per entry. The other steps use only labels and sizes with a probability above 0.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     by_marginal, thresholds
         Options of GFM-T, see `best_size`.
     counts : int64 (n,)
-        Written: sizes of the best sets.
+        Receives the sizes of the best sets.
     values : float64 (n,)
-        Written: their expected F-measures.
+        Receives the expected F-measures of the best sets.
     """
     n, m, n_sizes = P.shape
     kept = np.empty(n * m, dtype=np.uint32)
@@ -64,14 +64,14 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
 
 @njit(cache=True, nogil=True)
 def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
-    """Run Algorithm 1 on instances given by samples, without a matrix P of all labels and sizes.
+    """Run Algorithm 1 on instances given by samples, without storing P for all labels and sizes.
 
-    Each one of the samples costs 4 bytes of reading.
+    The kernel reads 4 bytes for each positive label of a sample.
 
     Parameters
     ----------
     indptr : int64
-        Start of each sample in ``labels``. The first is 0.
+        Start of each sample in ``labels``. The first start is 0.
     labels : uint32
         Label ids, sample by sample.
     m : int
@@ -95,19 +95,19 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances given by the marginals of independent labels.
 
-    Only the labels that a best set may hold are in P (see `candidates`). With independent labels, a greater p_i gives a
-    greater f_ik for every k. Let Q be the number of positives besides i and j. Then
-    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], because the terms with p_i p_j
-    cancel. So the k largest entries never need labels behind the first k.
+    P contains only the labels that a best set may contain (see `candidates`). With independent labels, a greater p_i
+    gives a greater f_ik for every k. Let Q be the number of positives other than i and j. Then f_ik - f_jk = p_i
+    E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], because the terms with p_i p_j cancel. The k
+    largest entries therefore always belong to the first k labels.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``. The first is 0.
+        Start of each instance in ``labels``. The first start is 0.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64
-        Their marginals.
+        The marginals of these labels.
     by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
@@ -116,7 +116,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     for i in range(counts.size):
         ids, p = unchecked_view(labels, indptr[i], indptr[i + 1]), unchecked_view(marginals, indptr[i], indptr[i + 1])
         order, n_candidates, p_empty = candidates(p, ids)
-        if thresholds.size > 0:  # The set above one of few thresholds may be larger than the best set of all.
+        if thresholds.size > 0:  # The best set above one of the thresholds may be larger than the best of all sets.
             n_candidates = p.size
             rank_places(p, ids, order)
         own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
@@ -133,8 +133,8 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 def columns_of_f(P, sizes, k, F):
     """Write columns k and k + 1 of F = PW (equation (7): w_sk = 1 / (s + k)) into the rows of ``F``, float64 (2, L).
 
-    Both columns are computed at once, because P may exceed the first cache. Four sizes are added at a time, so that F
-    is read and written a quarter as often. Sizes are added in ascending order.
+    The kernel computes both columns in one pass, because P may exceed the first cache. It adds four sizes at a time, so
+    that F is read and written a quarter as often. Sizes are added in ascending order.
     """
     f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
     for i in range(f.size):
@@ -156,14 +156,15 @@ def columns_of_f(P, sizes, k, F):
 
 @njit(cache=True, nogil=True)
 def sizes_at(P, thresholds):
-    """Return for each k in 0 .. L whether exactly k labels reach one of the thresholds: bool (L + 1,).
+    """Return a bool array (L + 1,). Entry k is true if exactly k labels reach one of the thresholds.
 
     Parameters
     ----------
     P : float64 (S, L)
         As in `best_size`.
     thresholds : float64 (t,)
-        Thresholds on the marginals, compared in multiples of `GRAIN`. If empty, the result is true for every k.
+        Thresholds on the marginals. Both are rounded to multiples of `GRAIN` before the comparison. Without thresholds,
+        the result is true for every k.
     """
     at = np.full(P.shape[1] + 1, thresholds.size == 0)
     if thresholds.size > 0:
@@ -181,43 +182,44 @@ def sizes_at(P, thresholds):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_size(P, sizes, p_empty, by_marginal, thresholds):
-    """Find the size k of the best set and its expected F-measure by both maximisations of Algorithm 1, k = 0 included.
+    """Find the size k >= 0 of the best set and its expected F-measure by both maximisations of Algorithm 1.
 
-    Let E_k be the greatest value of a set of k labels: twice the sum of the k largest entries of column k of F. Without
-    bounds, the search takes O(L^2 S). Three bounds skip work that cannot change the result.
+    Let E_k be the greatest expected F-measure of a set of k labels. E_k is twice the sum of the k largest entries of
+    column k of F. Without bounds, the search takes O(L^2 S). Three bounds avoid work that cannot change the result.
 
-    1. E_k <= B_k = 2 sum_is p_is / (s + k), the sum over all labels instead of k of them, because p_is >= 0. B_k falls
-       with k. When it does not exceed the best value found, no greater k can, and the loop over k ends.
-    2. E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. The bound is close if t is near the k-th
-       largest entry. Labels are sorted by descending marginal, so t is the entry of the k-th label. One vectorised pass
-       often saves the selection of the k largest entries.
-    3. No size with mass is above s', so f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2), with the same t,
-       E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j. When it does not
-       exceed the best value found for j = k + 1, the loop ends.
+    1. E_k <= B_k = 2 sum_is p_is / (s + k), because p_is >= 0 and B_k is the sum over all labels instead of k labels.
+    B_k falls with k. The loop over k ends when B_k does not exceed the best value found. 2. E_k <= 2 A_k, where A_k = k
+    t + sum_i max(f_ik - t, 0) for any t. The bound is tight if t is near the k-th largest entry. Labels are sorted by
+    descending marginal, so t is set to the entry of the k-th label. One vectorised pass often makes the selection of
+    the k largest entries unnecessary. 3. Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' +
+    k) / (s' + j) for j > k. By (2), with the same t,
+       E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j. The loop ends when
+       the bound for j = k + 1 does not exceed the best value found.
 
-    Bounds (2) and (3) skip no value that exceeds the best, and `TIE` is larger than rounding errors.
+    Bounds (2) and (3) never skip a value that exceeds the best, because `TIE` is larger than rounding errors.
 
     Parameters
     ----------
     P : float64 (S, L)
-        p(Y_i = 1, s_y = sizes[s]), labels by descending marginal.
+        p(Y_i = 1, s_y = sizes[s]), with labels in order of descending marginals.
     sizes : float64 (S,)
-        Sizes with mass, ascending.
+        Sizes with a probability above 0, ascending.
     p_empty : float64
         p(Y = 0).
     by_marginal : bool
-        GFM-T: take the first k labels instead of the k largest entries of column k. The total is then O(L S).
+        True for GFM-T, which uses the first k labels instead of the k largest entries of column k. The search then
+        takes O(L S).
     thresholds : float64 (t,)
-        GFM-T tries only the k that `sizes_at` returns, and the empty set. Empty for GFM.
+        GFM-T tries only the empty set and the sizes k for which `sizes_at` is true. The array is empty for GFM.
 
     Returns
     -------
     k : int
         Size of the best set.
     value : float64
-        Its expected F-measure.
+        Expected F-measure of the best set.
     n_columns : int
-        Number of columns of F that were computed, two at a time.
+        Number of columns of F that were computed. The kernel computes two at a time.
     """
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
@@ -255,7 +257,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
 
 @njit(cache=True, nogil=True)
 def rank_places(values, ids, order):
-    """Write the first ``order.size`` places by descending value (in multiples of `GRAIN`), then ascending id."""
+    """Write the first ``order.size`` indices by descending value (in multiples of `GRAIN`), then ascending id."""
     grains, heap = np.empty(values.size), np.empty(values.size, dtype=np.int64)
     for i in range(values.size):
         grains[i] = np.rint(values[i] / GRAIN)
@@ -266,18 +268,18 @@ def rank_places(values, ids, order):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
-    """Write the ids of the ``k`` largest values, in no order. Smaller ids win ties in multiples of `GRAIN`.
+    """Write the ids of the ``k`` largest values, in no order. If values are equal in multiples of `GRAIN`, smaller ids
+    win.
 
     Parameters
     ----------
     values : float64 (L,)
-        Values to select from.
+        Values from which the kernel selects.
     ids : uint32 (L,)
-        Their ids.
+        Id of each value.
     k : int in 1 .. L
-        Number of values.
-    kept : uint32, at least k
-        Written.
+        Number of values to select.
+    kept : uint32, at least k Receives the ids.
     """
     selected, least = np.empty(values.size), np.inf
     copy_into(selected, values)
@@ -295,13 +297,13 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        kth_smallest(equal[:n_equal], k - n_kept)  # This moves the smaller ids to the front.
+        kth_smallest(equal[:n_equal], k - n_kept)  # This call moves the smaller ids to the front.
     copy_into(kept[n_kept:k], equal[: k - n_kept])
 
 
 @njit(cache=True, nogil=True)
 def by_descending_marginal(P, ids):
-    """Return a compact P (S, L) and its labels (L,) by descending marginal, the sum over the sizes."""
+    """Return a compact P (S, L) and its labels (L,), sorted by descending marginal (the sum over the sizes)."""
     marginals = np.zeros(ids.size)
     for s in range(P.shape[0]):
         for i in range(ids.size):
@@ -326,13 +328,13 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     ids : uint32 (L,)
         The labels, in the order of P.
     kept : uint32, at least as long as the set
-        Written: the labels of the best set, in no order.
+        Receives the labels of the best set, in no order.
 
     Returns
     -------
     k : int
     value : float64
-        Its expected F-measure.
+        Expected F-measure of the best set.
     """
     k, value, _ = best_size(P, sizes, p_empty, by_marginal, thresholds)
     if by_marginal:

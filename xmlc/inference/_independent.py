@@ -1,8 +1,8 @@
-"""Maximise the expected F-measure of independent labels exactly, for a block of instances: kernels.
+"""Maximise the expected F-measure of independent labels exactly, with kernels for a block of instances.
 
-With independent labels, the best set of size k holds the k most probable labels (Theorem 2.1 of gfm2011). So the
-kernels only search for the size. p_1 >= p_2 >= ... are the marginals of one instance, M is their sum, and M_k is the
-sum of the first k.
+With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). The
+kernels therefore search only for the size. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all
+marginals, and M_k is the sum of the first k marginals.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from xmlc.kernels.sums import in_turn
 
 @njit(cache=True, nogil=True)
 def candidates(p, ids, with_empty=True):
-    """Rank the labels that a best set may hold, in O(L + K log L).
+    """Rank the labels that a best set may contain, in O(L + K log L).
 
-    E_k, the expected F-measure of the first k labels, is bounded without computing it. Let N_i be the number of
-    positives besides i. Then E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k. Let N_i be the
+    number of positives other than i. Then E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
 
     - E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
       too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
@@ -33,7 +33,7 @@ def candidates(p, ids, with_empty=True):
       t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). The labels are in descending
       order of p. The bound therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
-    When an upper bound that can only fall is below a lower bound, no greater k can win.
+    No greater k can be best once an upper bound that can only fall is below a lower bound.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def candidates(p, ids, with_empty=True):
     Returns
     -------
     order : int64 (L,)
-        All places, the first K by descending marginal, then ascending id.
+        Indices of all labels. The first K are sorted by descending marginal, then ascending id.
     K : int
-        No set of more than K labels is best.
+        Upper bound on the size of the best set.
     p_empty : float64
-        Probability that no label is positive, which is the value of the empty set. 0 if this set may not be best.
+        Probability that no label is positive, which is the value of the empty set. 0 if ``with_empty`` is false.
     """
     total, p_empty = 0.0, 1.0
     for i in range(p.size):
@@ -82,9 +82,9 @@ def candidates(p, ids, with_empty=True):
 
 @njit(cache=True, nogil=True)
 def leave_one_out_sizes(p, ranked):
-    """Return P of independent labels in compact form: p_is = p_i Pr(s - 1 positives among the others).
+    """Return P of independent labels in compact form: p_is = p_i Pr(s - 1 positives among the other labels).
 
-    Only sizes with a probability above 1e-17 are kept. Up to 100 dropped sizes lose less than 1e-15 together.
+    P contains only sizes with a probability above 1e-17. Up to 100 dropped sizes have a total probability below 1e-15.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def leave_one_out_sizes(p, ranked):
     Returns
     -------
     P : float64 (S, K)
-        p_is, size by size.
+        The entries p_is, size by size.
     sizes : float64 (S,)
-        Sizes that are kept, ascending.
+        Sizes of the rows of P, ascending.
     """
     pmf = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes, n_sizes = np.empty(pmf.size), 0
@@ -116,7 +116,7 @@ def leave_one_out_sizes(p, ranked):
 
 @njit(cache=True, nogil=True)
 def mean_reciprocals(pmf, size):
-    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1 (0 for t = 0), where N has the distribution ``pmf``.
+    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) = 0.
 
     The result is float64 (size,).
     """
@@ -129,15 +129,16 @@ def mean_reciprocals(pmf, size):
 
 @njit(cache=True, nogil=True)
 def expected_of_first(p, tail):
-    """Return E_k, the expected F-measure of the first k labels, for k = 1 .. K: float64 (K + 1,), 0 for k = 0.
+    """Return the expected F-measure E_k of the first k labels for k = 0 .. K: float64 (K + 1,), with E_0 = 0.
 
     E_k = sum_a 2 a A_k(a) S_k(k + a). Here A_k is the distribution of the number of positives among the first k labels,
-    and S_k(t) = E[1 / (t + positives among the others)]. A_k is computed for ascending k. S_K follows from the
-    distribution of the number of positives in the tail, and then S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). All
-    terms are positive. The tail's distribution is truncated (`count_limit`), which takes less than 1e-17 from any E_k.
+    and S_k(t) = E[1 / (t + number of positives among the other labels)]. A_k is computed for ascending k. S_K follows
+    from the distribution of the number of positives in the tail. For smaller k, S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k)
+    S_k(t). All terms are positive. The distribution of the tail is truncated (`count_limit`), which lowers each E_k by
+    less than 1e-17.
 
-    Time is O(K^2 + (len(tail) + K) R), where R is the largest number of positives in the tail that has mass. Memory
-    is 4 K^2 bytes.
+    Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated distribution of the tail.
+    Memory is 4 K^2 bytes.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def expected_of_first(p, tail):
         The other marginals, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # This holds A_0, A_1, ... one after the other. A_k has k + 1 entries.
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # A_0, A_1, ... one after the other, where A_k has k + 1 entries
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]
@@ -168,7 +169,7 @@ def expected_of_first(p, tail):
 
 @njit(cache=True, nogil=True)
 def best_of(values, p_empty):
-    """Return the best k and its value. The smallest k wins ties (see `TIE`), and 0 stands for the empty set."""
+    """Return the best k and its value. If values are equal (see `TIE`), the smallest k wins. k = 0 is the empty set."""
     best_k, best = 0, p_empty
     for k in range(1, values.size):
         if values[k] > best + TIE:
@@ -178,24 +179,24 @@ def best_of(values, p_empty):
 
 @njit(cache=True, nogil=True)
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
-    """Maximise the expected F-measure of every instance of a block. Return the labels of the best sets, uint32.
+    """Maximise the expected F-measure of each instance of a block, and return the labels of the best sets, uint32.
 
-    Each estimate costs 12 bytes of reading, and no cost is proportional to m.
+    The kernel reads 12 bytes per estimate, and its time does not depend on m.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``. The first is 0.
+        Start of each instance in ``labels``. The first start is 0.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64
-        Their marginals, above 0.
+        The marginals of these labels, above 0.
     with_empty : bool
         Whether the empty set may be best.
     counts : int64 (n,)
-        Written: sizes of the best sets.
+        Receives the sizes of the best sets.
     values : float64 (n,)
-        Written: their expected F-measures.
+        Receives the expected F-measures of the best sets.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

@@ -1,7 +1,7 @@
-"""Compute the distribution of the number of positives among independent labels (Poisson-binomial): kernels.
+"""Compute the distribution of the number of positives among independent labels (Poisson-binomial).
 
-Distributions are truncated above a number of positives that is reached with a probability below 1e-17. Truncation does
-not change the other entries, so only this probability is lost.
+A distribution ends at a number of positives that is reached with a probability below 1e-17. Truncation does not change
+the remaining entries, so only this probability is lost.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 @njit(cache=True, nogil=True)
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
-    """Return the smallest number of positives that is reached with a probability below e^least, but at most ``n``.
+    """Return a number of positives, at most ``n``, that is reached with a probability below e^least.
 
     The limit follows from Chernoff's bound. For independent labels with ``mean`` expected positives and r > mean,
     Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is
-    at most E[x^N] / x^r. Take x = r / mean.
+    at most E[x^N] / x^r. The bound follows for x = r / mean.
     """
     r = int(mean) + 1
     while r < n and r * (1.0 + log(mean / r)) - mean > least:
@@ -34,8 +34,8 @@ def count_limit(mean, n, least=LOG_NEGLIGIBLE):
 def count_distribution(p, limit):
     """Return the distribution of the number of positives up to ``limit``, float64 (limit + 1,).
 
-    Labels are added one by one, in O(len(p) * limit) additions and products. All terms are positive, so the relative
-    error is at most len(p) roundings.
+    The kernel adds labels one by one, with O(len(p) * limit) additions and products. All terms are positive, so the
+    relative error is at most len(p) rounding errors.
 
     Parameters
     ----------
@@ -58,19 +58,20 @@ def count_distribution(p, limit):
 def without_label(pmf, p, rest):
     """Remove one label with marginal ``p`` from a distribution of the number of positives.
 
-    Let q be the distribution without the label. pmf[r] = (1 - p) q[r] + p q[r - 1] is solved upwards if p <= 1/2, and
-    downwards if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) / max(p, 1 - p) <= e. The
-    rounding of pmf[r] is at most doubled. So after r steps the absolute error is below 2 (r + 1) roundings of a
-    probability, for every p.
+    Let q be the distribution without the label. The kernel solves pmf[r] = (1 - p) q[r] + p q[r - 1] for ascending r if
+    p <= 1/2, and for descending r if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) /
+    max(p, 1 - p) <= e. The rounding error of pmf[r] is at most doubled. For every p, the absolute error after r steps
+    is therefore below 2 (r + 1) rounding errors of a probability.
 
     Parameters
     ----------
     pmf : float64 (size,)
-        From `count_distribution` with the `count_limit`. The last entry is negligible, or belongs to all labels.
+        Result of `count_distribution` up to `count_limit`. Its last entry is negligible, or is the probability that all
+        labels are positive.
     p : float64
         Marginal of the label.
     rest : float64 (size - 1,)
-        Written: the probabilities of 0 .. size - 2 positives among the other labels.
+        Receives the probabilities of 0 .. size - 2 positives among the other labels.
     """
     if p <= 0.5:
         before = 0.0
@@ -86,7 +87,7 @@ def without_label(pmf, p, rest):
 
 @njit(cache=True, nogil=True)
 def add_label(pmf, positive, negative):
-    """Add one label to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
+    """Add a label in place to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
     for r in range(pmf.size - 1, 0, -1):
         pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
     pmf[0] *= negative
@@ -94,7 +95,7 @@ def add_label(pmf, positive, negative):
 
 @njit(cache=True, nogil=True)
 def convolve(pmf, other, result):
-    """Write the distribution of the sum of two numbers of positives, each float64 (size,), truncated above size - 1."""
+    """Write the distribution of the sum of two numbers of positives. All arrays are float64 (size,), truncated."""
     result[:] = 0.0
     for a in range(pmf.size):
         if pmf[a] > 0.0:
@@ -104,7 +105,7 @@ def convolve(pmf, other, result):
 
 @njit(cache=True, nogil=True)
 def with_odds(p, e):
-    """Return the probabilities with odds 2^e p / (1 - p), and their complements, each accurate to a few roundings."""
+    """Return probabilities with odds 2^e p / (1 - p) and their complements, accurate to a few rounding errors."""
     positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
     for i in range(p.size):
         both = p[i] * factor + negative[i]

@@ -1,6 +1,6 @@
-"""Run published procedures on the marginals of a block of instances: Jansche's programme and simple rules. Kernels.
+"""Run Jansche's dynamic programme and simple published rules on the marginals of a block of instances.
 
-Kernels for a block take the parameters of `xmlc.inference._independent.meuf_rows`, and return the labels of the sets.
+Kernels for a block have the parameters of `xmlc.inference._independent.meuf_rows`, and return the labels of the sets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xmlc.kernels.sums import in_turn
 
 @njit(cache=True, nogil=True)
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
-    """Run the inner maximisation for every k in 1 .. m, and the outer one over all k including 0, for every instance.
+    """Run the inner maximisation for each k in 1 .. m and the outer maximisation over k in 0 .. m, for each instance.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     m : int
         Number of labels.
     n_cells : int
-        Number of states, at least 2. 0: one for every number of positives, so that the result is exact.
+        Number of states, at least 2. 0 means one state for each number of positives, which makes the result exact.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -52,13 +52,13 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
 def expected_by_cells(p, k, n_cells):
     """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
 
-    The programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For every k, it goes through all m
-    labels again, including labels with marginal 0, and keeps the probability of every state.
+    The programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each k, the programme processes
+    all m labels again, including labels with marginal 0. It maintains the probability of each state.
 
-    Among the first k labels, every positive is a true positive. Behind them, the state (a, r) stands for a true
-    positives and r others. The first cells hold exactly 0, 1, .. others. The last cell holds all greater numbers, with
-    their probability and their mean. The time is O(m k n_cells). With at least m - k + 2 cells the last stays empty, so
-    the result is exact, in O(m^3).
+    Each positive among the first k labels is a true positive. For the labels after the first k, the state (a, r) means
+    a true positives and r other positives. The first cells represent r = 0, 1, .. exactly. The last cell represents all
+    greater r by their probability and their mean. Time is O(m k n_cells). With at least m - k + 2 cells, the last cell
+    stays empty. The result is then exact, in O(m^3).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # This many labels lie between, so no state has more other positives.
+        others = j - k  # This is the number of labels after the first k, so r is not greater.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:
@@ -99,12 +99,12 @@ def expected_by_cells(p, k, n_cells):
 
 @njit(cache=True, nogil=True)
 def first_rows(indptr, labels, marginals, one_label, counts, values):
-    """Take labels while p_{k+1} (M + k) exceeds M_k, the sum of the first k marginals, in O(L + k log L).
+    """Add the next label while p_{k+1} (M + k) exceeds M_k, the sum of the first k marginals, in O(L + k log L).
 
     If M is the sum of all marginals, this maximises Lewis' approximation 2 M_k / (M + k). The value for k + 1 is the
-    mediant of the value for k and 2 p_{k+1} / 1, so it rises exactly while 2 p_{k+1} is greater. Marginals descend, so
-    it never rises again. If M = 1, this is the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label``
-    selects.
+    mediant of the value for k and 2 p_{k+1} / 1. It is therefore greater than the value for k only if 2 p_{k+1} is
+    greater. Marginals descend, so the value never rises again after it has fallen. If M = 1, this is the rule for
+    exactly one label (gfm2011, Theorem 2.2), which ``one_label`` selects.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -132,10 +132,10 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 
 @njit(cache=True, nogil=True)
 def hamming_rows(indptr, labels, marginals, counts, values):
-    """Take the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
+    """Select the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
 
     E[F] = sum_ar 2 a A(a) B(r) / (k + a + r), where A and B are the distributions of the number of positives in the set
-    and outside it. The time is O(L R), with R as in `xmlc.inference._independent.expected_of_first`.
+    and outside the set. Time is O(L R), with R as in `xmlc.inference._independent.expected_of_first`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

@@ -1,6 +1,6 @@
-"""Sum the largest entries of a column of F, and define when two values count as equal: kernels.
+"""Sum the largest entries of a column of F, and define when two values are regarded as equal.
 
-Labels are sorted by descending marginal, which is nearly their order in a column of F.
+Labels are sorted by descending marginal. The entries of a column of F are then nearly in descending order.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import unchecked_view
 
-# Expected F-measures count as equal up to this difference, which is larger than rounding errors.
+# Expected F-measures are regarded as equal up to this difference, which is larger than rounding errors.
 TIE = 1e-12
-# Labels are ranked by values in multiples of this, because rounding errors must not change their order.
+# Values are rounded to multiples of GRAIN before labels are ranked, so that rounding errors do not change the order.
 GRAIN = 2.0**-40
 LANES = 16  # `sum_above` adds this many sums in parallel, by vector instructions.
 
@@ -21,13 +21,13 @@ LANES = 16  # `sum_above` adds this many sums in parallel, by vector instruction
 def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
-    The pivot is the value at the k-th place. In more than half of the columns, exactly the values before it are
-    greater, and they are added in place. Most other calls end after one or two passes.
+    The pivot is the value at position k. In more than half of the columns, exactly the values before the pivot are
+    greater, and the kernel adds these values without moving them. Most other calls end after one or two passes.
 
     Parameters
     ----------
     values : float64 (L,)
-        Reordered.
+        Values, which the kernel reorders.
     k : int in 1 .. L
         Number of values in the sum.
     """
@@ -51,7 +51,7 @@ def sum_of_largest(values, k):
 
 @njit(cache=True, nogil=True)
 def count_above(values, least):
-    """Return how many values exceed ``least``, by vector instructions."""
+    """Return how many values exceed ``least``. The loop uses vector instructions."""
     n_above = 0
     for value in values:
         n_above += value > least
@@ -60,19 +60,21 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move values above the pivot (if ``equal``, values equal to it) to the front. Return where the others begin.
+    """Move the values above the pivot to the front, and return the position of the first other value.
 
-    Moved values keep their order. The first of the other values changes places with each moved value in turn. It stays
-    in a register, because reading a value that was just written takes about five cycles.
+    If ``equal`` is true, the values equal to the pivot are moved instead. Moved values keep their order. Each moved
+    value is exchanged with the first other value. This value stays in a register, because reading a value that was just
+    written takes about five cycles.
 
     Parameters
     ----------
     values : float64 (L,)
-        ``low .. high - 1`` are reordered, low < high. At least one of them does not exceed the pivot.
+        The values ``low .. high - 1`` are reordered, with low < high. At least one of these values does not exceed the
+        pivot.
     low, high : uint64
         Range of the values.
     pivot : float64
-        Value to compare with.
+        Value to which all values are compared.
     equal : bool
         Whether to move values equal to the pivot instead of values above it.
     """
@@ -93,16 +95,16 @@ def move_to_front(values, low, high, pivot, equal):
 
 @njit(cache=True, nogil=True)
 def sum_above(values, least, sums):
-    """Return the sum of the excesses over ``least``, in `LANES` parallel sums, by vector instructions.
+    """Return the sum of max(value - least, 0) over all values. Vector instructions add `LANES` sums in parallel.
 
     Parameters
     ----------
     values : float64 (L,)
         Values to add.
     least : float64
-        Smaller values add nothing.
+        The limit. Values below the limit add nothing.
     sums : float64 (LANES,)
-        Written: the parallel sums.
+        Receives the parallel sums.
     """
     for lane in range(LANES):
         sums[lane] = 0.0

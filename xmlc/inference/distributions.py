@@ -1,7 +1,7 @@
-"""Prepare distributions for inference: samples of label sets, the matrix P of gfm2011's Theorem 3.1, or marginals.
+"""Prepare distributions for inference: samples of label sets, the matrix P of Theorem 3.1 in gfm2011, or marginals.
 
-`Samples` holds a joint distribution compactly, and `LabelsBySize` holds the paper's matrix in full. Marginals alone, an
-SPE or a dense array, stand for independent labels.
+`Samples` stores a joint distribution compactly, and `LabelsBySize` stores the full matrix P. Marginals alone (an SPE or
+a dense array) describe independent labels.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
-# With many labels, nearly every instance has at least one, so xmlc warns if estimates sum to less than this. On two
-# datasets, estimates summed to 0.65 and 0.63 instead of 1.06 and 3.03. Calibrating them raised the instance-F of `meuf`
-# by 29 and 13 points.
+# In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates of an instance sum
+# to less than LEAST on average. On two datasets, the sums were 0.65 and 0.63 instead of 1.06 and 3.03. Calibration
+# raised the instance-F of `meuf` by 29 and 13 points.
 LEAST = 0.8
 
 
 class LabelsBySize(NamedTuple):
-    """Hold the matrix P of Theorem 3.1 for n instances, with columns only for sizes that have mass in any of them.
+    """Hold the matrix P of Theorem 3.1 for n instances, with columns for the sizes that any instance can have.
 
     Attributes
     ----------
@@ -53,20 +53,20 @@ class LabelsBySize(NamedTuple):
 
 
 def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> LabelsBySize:
-    """Return P, p(Y = 0) and the sizes in canonical form.
+    """Check P, p(Y = 0) and the sizes, and return them in canonical form.
 
     Parameters
     ----------
     P : array-like, shape (n, m, S), or (m, S) for a single instance
     p_empty : float or array-like, shape (n,)
     sizes : array-like of int, shape (S,), optional
-        1 .. S by default.
+        Sizes along the last axis of P, 1 .. S by default.
 
     Raises
     ------
     XmlcError
-        The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a probability, or the mass
-        of an instance exceeds 1. This mass is p(Y = 0) + sum_is p_is / s.
+        The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a probability, or the total
+        probability of an instance, p(Y = 0) + sum_is p_is / s, exceeds 1.
     """
     P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
     P = P[None] if P.ndim == 2 else P
@@ -93,7 +93,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
 
 
 def as_marginals(marginals: Any) -> sparse.csr_array:
-    """Return marginals p(Y_i = 1) as canonical CSR without explicit zeros, float32 or float64, shape (n, m).
+    """Return marginals p(Y_i = 1) as canonical CSR without stored zeros, float32 or float64, shape (n, m).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def as_marginals(marginals: Any) -> sparse.csr_array:
     return as_estimates(marginals, name="marginals")
 
 
-# All methods share the functions below. They split instances into blocks and join the label sets and their values.
+# All methods use the functions below, which split instances into blocks and join the label sets and their values.
 
 
 ROWS_PER_TASK = 64
@@ -124,13 +124,13 @@ def predict_blocks(
     Parameters
     ----------
     predict : callable
-        Returns the labels of the sets (uint32), their sizes (int64), and their expected F-measures (float64). Labels
-        are in the order of the instances, and in any order within one.
+        Returns the labels of the sets (uint32), the sizes of the sets (int64), and their expected F-measures (float64).
+        Labels are in the order of the instances, and in any order within an instance.
     shape : (n, m)
     n_jobs : int or None
         Number of threads. The blocks do not depend on it.
     rows_per_task : int
-        Instances per task.
+        Number of instances per task.
 
     Returns
     -------
@@ -157,9 +157,9 @@ def predict_from_marginals(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
 
-    The kernel gets one block of instances as CSR, whose first entry is at 0. Marginals are float64 and above 0. The
-    kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting``, xmlc warns if the
-    marginals sum to fewer than `LEAST` labels per instance.
+    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. Marginals are float64 and above 0.
+    The kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting`` is true, the
+    function warns if the marginals of an instance sum to less than `LEAST` on average.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -176,18 +176,19 @@ def predict_from_marginals(
     return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
 
-# An SPE holds only the labels whose estimate exceeds kappa. The functions below bound the resulting loss.
+# An SPE contains only the labels whose estimates exceed a minimum probability kappa. The functions below bound the
+# loss.
 
 
 def truncation_bound(
     Y_hat: Matrix, expected_f: np.ndarray, dropped: float | np.ndarray, kappa: float = 1.0, independent: bool = True
 ) -> np.ndarray:
-    """Bound the loss of expected F-measure if inference leaves out labels below the minimum probability.
+    """Return an upper bound of the expected F-measure lost if inference ignores labels below a minimum probability.
 
-    Let y be distributed over all m labels, and let y' be y without the dropped labels. Let r be the number of positives
-    among the dropped labels. Its mean delta = E[r] is the sum of the dropped marginals, none of which exceeds kappa.
-    Let h0 (k0 labels) maximise G(h) = E[F(y', h)]: `gfm` or `meuf` finds it from the retained labels. Let h* (k*
-    labels) maximise E(h) = E[F(y, h)]. Then::
+    Let y be a random set of positives among all m labels, and let y' be y without the dropped labels. Let r be the
+    number of positives among the dropped labels. The mean delta = E[r] is the sum of the dropped marginals, none of
+    which exceeds kappa. Let h0, with k0 labels, maximise G(h) = E[F(y', h)]. `gfm` and `meuf` find h0 from the retained
+    labels. Let h*, with k* labels, maximise E(h) = E[F(y, h)]. Then::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + delta / (k0 + 2)            k0 >= 1
                          min(delta, 2 kappa) + min(delta, G(h0))           k0 = 0
@@ -200,29 +201,30 @@ def truncation_bound(
     Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these dropped labels.
     E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
 
-    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and without b nothing is
-       gained. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa).
-    2. A dropped positive only lengthens y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a subset of
+    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and nothing is gained if b
+    = 0. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa). 2. A
+    dropped positive only adds to the size of y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a subset
+    of
        the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at most
        F(y', h) r / (k + 2). Its mean is at most delta / (k + 2), because F <= 1. With independence it is at most the
        product of the expectations. If h0 is empty, it is Pr(y' = 0, r >= 1).
 
-    The bound assumes nothing about the dependence of labels, unless ``independent`` is set.
+    The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
 
     Parameters
     ----------
     Y_hat : boolean CSR, shape (n, m)
-        The maximiser for each instance, from its retained labels.
+        The set h0 of each instance.
     expected_f : ndarray of float64, shape (n,)
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
-        delta: at most kappa times the number of dropped labels. You can also pass the number of true labels below the
-        minimum probability (`missed_below` on a validation set). The bound is linear in it except for the
-        minimum, so the mean over the instances then estimates the mean bound.
+        The mean delta. It is at most kappa times the number of dropped labels. You can also pass the number of true
+        labels below the minimum probability (`missed_below` on a validation set). The bound is linear in delta except
+        for the minimum, so the mean over the instances then estimates the mean bound.
     kappa : float
-        The minimum probability: no dropped label's marginal exceeds it. 1 is always valid.
+        The minimum probability, which no dropped marginal exceeds. 1 is always valid.
     independent : bool
-        Whether the dropped labels are independent of the retained ones, as inference from marginals assumes.
+        Whether the dropped labels are independent of the retained labels, as inference from marginals assumes.
 
     Returns
     -------
@@ -275,10 +277,11 @@ def truncation_loss(
     Y_hat: sparse.csr_array,
     expected_f: np.ndarray,
 ) -> float:
-    """Bound the loss of mean expected F by a minimum probability, from the number of true labels that it left out.
+    """Return an upper bound of the mean expected F lost by a minimum probability, from the true labels below it.
 
-    This number estimates the sum of the dropped marginals. `truncation_bound` is linear in this sum, except for its
-    first term, min(delta, 2 kappa). This term is concave, so its mean is at most its value at the mean.
+    The number of these labels estimates the sum of the dropped marginals. `truncation_bound` is linear in this sum,
+    except for the first term, min(delta, 2 kappa). The first term is concave, so its mean is at most its value at the
+    mean.
 
     Parameters
     ----------

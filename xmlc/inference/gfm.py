@@ -1,4 +1,4 @@
-"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant."""
+"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant GFM-T."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ def gfm(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm 1).
 
-    The result is exact for any joint distribution of the labels, with 0/0 = 1. If sets have equal values, the one with
-    the fewest labels wins, then the one with the smaller label ids. Values count as equal up to 1e-12.
+    The result is exact for any joint distribution of the labels, with 0/0 = 1. Among sets of equal value, the set with
+    the fewest labels wins, then the set with the smaller label ids. Values that differ by at most 1e-12 are regarded as
+    equal.
 
     Parameters
     ----------
     P : LabelsBySize, Samples, ndarray, or marginals
-        With ``p_empty``, an ndarray of shape (n, m, S), or (m, S) for one instance, holds p(Y_i = 1, s_y = s).
-        Without it, an SPE (sparse) or an ndarray of shape (n, m) holds marginals of independent labels. Labels that an
-        SPE does not store count as 0 (`truncation_bound` bounds the loss).
+        If you pass ``p_empty``, P is an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m, S) for one instance.
+        Otherwise, an SPE or an ndarray of shape (n, m) contains marginals of independent labels. Labels that an SPE
+        does not store have the marginal 0 (`truncation_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
-        p(Y = 0).
+        p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional
         Sizes s along the last axis of P, 1 .. S by default.
     n_jobs : int or None
@@ -49,8 +50,9 @@ def gfm(
 
     Notes
     -----
-    An instance with mass on L labels and S sizes costs at most O(L^2 S). Most instances cost far less, because the loop
-    over k ends when no larger set can win. With sparse input, this cost does not depend on m.
+    For an instance in which L labels and S sizes have a probability above 0, time is at most O(L^2 S). Most instances
+    take far less time, because the loop over k ends when no larger set can win. With sparse input, the time does not
+    depend on m.
 
     Examples
     --------
@@ -67,19 +69,20 @@ def gfm(
 def gfm_t(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None, n_thresholds: int | None = None
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the best among the sets of the k most probable labels (GFM-T, gfm2011, Section 3).
+    """Find for each instance the best set of the form "the k most probable labels" (GFM-T, gfm2011, Section 3).
 
     The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with equal marginals are
-    ranked by ascending id. An instance costs O(L S).
+    ranked by ascending id. Time is O(L S) per instance, with L and S as in `gfm`.
 
     Parameters
     ----------
     P, p_empty, sizes, n_jobs
         As in `gfm`.
     n_thresholds : int or None
-        t, "a small number t < m of thresholds". The empty set is tried, and the sets of labels with a marginal of at
-        least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2: with many labels, half the best F-measure is the best
-        threshold (plt2016, equation (4)). The paper gives neither t nor the thresholds. None: all k are tried.
+        The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the sets of labels with
+        a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2, because with many labels the best
+        threshold is half the best F-measure (plt2016, equation (4)). The paper specifies neither t nor the thresholds.
+        None tries every k.
 
     Returns
     -------

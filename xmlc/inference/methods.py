@@ -27,18 +27,18 @@ class Method(NamedTuple):
     Attributes
     ----------
     infer : callable
-        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and the method's
-        values of their expected F-measures, float64 of shape (n,).
+        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and their expected
+        F-measures according to the method, float64 of shape (n,).
     takes : {"joint", "marginals"}
-        The input: a joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`), or marginals
-        alone. A method for joint distributions also accepts marginals, which stand for independent labels.
+        The kind of input: a joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`), or
+        marginals alone. A method for joint distributions also accepts the marginals of independent labels.
     rows_per_block : int
-        Number of instances in a block. ``infer_blocks`` reads the clock between blocks.
+        Number of instances in a block. ``infer_blocks`` checks the time limit between blocks.
     takes_sizes : bool
-        Whether it also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
+        Whether the method also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
     is_exact : bool
-        Whether it finds the maximiser of the expected F-measure. The loss by a minimum probability is bounded for
-        exact methods only.
+        Whether the method finds the set with the highest expected F-measure. Only for exact methods does xmlc bound the
+        loss by a minimum probability.
     """
 
     infer: Infer
@@ -52,7 +52,7 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
-    # Every dataset of gfm2011 has more labels than this method has thresholds.
+    # Each dataset of gfm2011 has more labels than this method has thresholds.
     "gfm-t-few": Method(partial(gfm_t, n_thresholds=5), "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
@@ -64,7 +64,7 @@ METHODS: dict[str, Method] = {
 
 
 def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
-    """Return a decorator that registers a custom method. The decorated function becomes its ``infer`` (see `Method`).
+    """Return a decorator that registers a function as a custom method. See `Method.infer` for the function's form.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> C
 
 
 def method_named(name: str) -> Method:
-    """Return the method with this name.
+    """Return the inference method with the name ``name``.
 
     Raises
     ------
@@ -101,28 +101,29 @@ def infer_blocks(
     time_limit_seconds: float | None = None,
     size_weights: np.ndarray | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray] | None:
-    """Run a method block by block, and give up after a time limit, as gfm2011's Table 1 does ("-").
+    """Run a method block by block, and stop after a time limit, as in Table 1 of gfm2011 (entries "-").
 
-    The block size depends on the method and the data only, and does not change the result. The clock is read between
-    blocks, so a run exceeds the limit by at most one block.
+    The block size depends only on the method and the data, and does not change the result. The function checks the time
+    between blocks, so a run exceeds the limit by at most one block.
 
     Parameters
     ----------
     method : str
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
-        If a method takes marginals, they are estimated from the samples. This time counts towards the limit.
+        For a method that needs marginals, the function estimates the marginals from samples. The time limit includes
+        this time.
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None
-        None: no limit.
+        The time limit. None means no limit.
     size_weights : ndarray of float64, shape (S,), or None
-        Required if the method takes sizes.
+        Weights of the sizes. Required if ``takes_sizes`` of the method is true.
 
     Returns
     -------
     (Y_hat, expected_f), or None
-        None: the time limit passed before the last instance was finished.
+        None if the time limit was exceeded before the last instance was finished.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def infer_blocks(
     for start in range(0, max(n, 1), rows):
         if start and time.monotonic() > end_of_time:
             return None
-        # A slice may be a copy and is checked again, so a single block is passed unsliced.
+        # A slice may be a copy and is checked again. A single block is therefore passed without slicing.
         taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
         Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
         if taken is not distribution and isinstance(distribution, sparse.csr_array):
@@ -179,6 +180,6 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # The fixed order of sizes in the marginals, p_i = sum_s p_is, keeps them bit-identical.
+        # Sizes are added in a fixed order (p_i = sum_s p_is), so that the marginals are bit-identical.
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

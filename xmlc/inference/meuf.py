@@ -14,30 +14,31 @@ from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
-# The published procedures take milliseconds per instance, so small tasks keep several threads busy.
+# The published procedures take milliseconds per instance, so even small tasks keep several threads busy.
 JANSCHE_ROWS_PER_TASK = 16
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find for each instance the label set with the greatest expected F-measure, exactly, for independent labels.
+    """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
 
     The sets equal those of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu, "Optimizing
-    F-measures: a tale of two approaches", ICML 2012. It is quadratic in a number K of labels. Bounds proved in the
-    kernel (``candidates``) keep K little above the size of the best set.
+    F-measures: a tale of two approaches", ICML 2012. The recursion is quadratic in a number K of labels. By the bounds
+    that the kernel ``candidates`` proves, K is little larger than the best set.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        p(Y_i = 1). Labels that an SPE does not store count as 0 (`truncation_bound` bounds the loss).
+        p(Y_i = 1). Labels that an SPE does not store have the marginal 0 (`truncation_bound` bounds the loss).
     n_jobs : int or None
         Number of threads. The result does not depend on it.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
-        If sets have equal values (up to 1e-12), the one with the fewest labels wins, then the smaller label ids.
+        If sets have equal values (up to 1e-12), the set with the fewest labels wins, then the set with the smaller
+        label ids.
     expected_f : ndarray of float64, shape (n,)
-        Expected F-measure of each set for independent labels, with 0/0 = 1, exact to rounding.
+        Expected F-measure of each set for independent labels, with 0/0 = 1, exact up to rounding errors.
 
     Raises
     ------
@@ -46,8 +47,8 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
 
     Notes
     -----
-    An instance with L labels above 0 costs O(L R + K^2), independent of m. R is the largest number of positives outside
-    the K labels that is reached with a probability of at least 4e-18.
+    For an instance with L marginals above 0, time is O(L R + K^2), independent of m. R is the largest number of
+    positives outside the K labels that is reached with a probability of at least 4e-18.
 
     Examples
     --------
@@ -62,11 +63,11 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
 
 
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
-    """Maximise like `meuf`, by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
+    """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
-    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels. It
-    is cubic in m, so the total is O(m^4). gfm2011's Table 1 and Figure 1 report running times of this procedure.
-    Parameters, results and errors are as in `meuf`.
+    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels. The
+    programme is cubic in m, so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running times of this
+    procedure. Parameters, results and errors are as in `meuf`.
 
     Examples
     --------
@@ -81,11 +82,11 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr
 
 
 def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, O(m^3) in total.
+    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m. The total time is O(m^3).
 
     The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
-    ``n_cells - 1`` or more positives, and keeps its probability and their mean number. The value is never too large,
-    because 1/x is convex. It is exact if at most ``n_cells - 1`` labels are outside.
+    ``n_cells - 1`` or more positives, represented by their probability and their mean number. The resulting F-measure
+    is never too large, because 1/x is convex. It is exact if at most ``n_cells - 1`` labels are outside the set.
 
     gfm2011 used the approximate variant with the parameters suggested by Jansche (2007), but does not report them. The
     states and the default of ``n_cells`` are choices of xmlc.
@@ -96,13 +97,13 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     n_jobs : int or None
         Number of threads. The result does not depend on it.
     n_cells : int
-        At least 2.
+        Number of states, at least 2.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
     expected_f : ndarray of float64, shape (n,)
-        The approximate value.
+        The approximate expected F-measure of each set.
 
     Raises
     ------
@@ -127,14 +128,14 @@ def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
 
 
-# The functions below apply simple rules: Lewis' approximation, the multinomial case, and H.
+# The functions below apply simple rules: Lewis' approximation, the rule for exactly one label, and H.
 
 
 def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
 
-    The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact prod_i (1 - p_i) for h = 0.
-    The best set consists of the k most probable labels. If values are equal, the smaller k wins.
+    The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value prod_i (1 - p_i) for
+    h = 0. The best set consists of the k most probable labels. If values are equal, the smaller k wins.
 
     Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is the approximate value.
 
@@ -153,11 +154,11 @@ def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_arra
 def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after del Coz et al.).
 
-    The set holds the k most probable labels, for the first k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
+    The set contains the k most probable labels, for the smallest k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
 
-    Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in proportion to them. This does
-    not change the set, because the rule only compares marginals with each other. An instance without marginals above 0
-    gets the empty set.
+    Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in proportion to the marginals.
+    The division does not change the set, because the rule only compares marginals with each other. An instance without
+    marginals above 0 gets the empty set.
 
     Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is
     2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i). It is 1 for an instance without marginals above 0.

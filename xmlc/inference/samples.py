@@ -1,4 +1,4 @@
-"""Hold label sets drawn from a joint distribution, and estimate marginals from them."""
+"""Store label sets drawn from a joint distribution, and estimate marginals from the sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.kernels.csr import as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
-    """Hold label sets drawn from p(Y | x), the same number for each instance.
+    """Hold label sets drawn from p(Y | x). Each instance has the same number of sets.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Samples(NamedTuple):
 
 
 def checked_samples(samples: object) -> Samples:
-    """Return samples in canonical form.
+    """Check samples, and return them in canonical form.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def checked_samples(samples: object) -> Samples:
 
 
 def marginals_of(samples: Samples) -> sparse.csr_array:
-    """Estimate p(Y_i = 1) by the relative frequencies in the samples: float64 CSR, shape (n, m).
+    """Return estimates of p(Y_i = 1), the relative frequencies in the samples, as float64 CSR of shape (n, m).
 
     Raises
     ------
@@ -62,12 +62,12 @@ def marginals_of(samples: Samples) -> sparse.csr_array:
 
 @njit(cache=True, nogil=True)
 def count_labels(indptr, labels, m, n_samples):
-    """Count how often each label occurs among each instance's samples, in one pass that reads 8 bytes per entry.
+    """Count the samples of each instance that contain each label, in one pass that reads 8 bytes per entry.
 
     Parameters
     ----------
     indptr : int64 (n * n_samples + 1,)
-        Start of each sample in ``labels``. The first is 0.
+        Start of each sample in ``labels``. The first start is 0.
     labels : uint32
         Label ids, sample by sample.
     m : int
@@ -82,7 +82,7 @@ def count_labels(indptr, labels, m, n_samples):
     ids : uint32
         Labels of each instance in the order of their first occurrence.
     counts : float64
-        Number of samples that have each of these labels.
+        Number of samples that contain each of these labels.
     """
     starts = np.zeros((indptr.size - 1) // n_samples + 1, dtype=np.int64)
     ids, counts, place = np.empty(labels.size, dtype=np.uint32), np.empty(labels.size), np.full(m, -1)
@@ -100,20 +100,20 @@ def count_labels(indptr, labels, m, n_samples):
 
 @njit(cache=True, nogil=True)
 def draw_chains(conditionals, seed, first_task, drawn):
-    """Draw the labels of a chain in turn, with probabilities that depend on the number of ones so far.
+    """Draw labels one after another, with probabilities that depend on the number of positives drawn so far.
 
-    Each label costs one random number and one written byte.
+    The kernel draws one random number and writes one byte per label.
 
     Parameters
     ----------
     conditionals : float64 (m, m)
-        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
+        Row i, column c is p(Y_i = 1 | c of the labels before i are 1).
     seed : int64
         Seed of the random streams.
     first_task : int64
-        Instance t uses the stream (seed, first_task + t).
+        Instance t uses the random stream (seed, first_task + t).
     drawn : bool (n, n_samples, m)
-        Written: the label vectors.
+        Receives the label vectors.
     """
     n, n_samples, m = drawn.shape
     for t in range(n):

@@ -1,14 +1,14 @@
-"""Infer by GFM from marginals and from the distribution of the number of labels per instance.
+"""Infer label sets by GFM from marginals and a learned distribution of the number of labels per instance.
 
-Marginals do not contain the dependence between labels. If labels are taken as independent, their number varies too
-much. For example, an estimated 0.69 labels per instance leave half of the instances without labels, even if every
-instance has at least one. GFM's matrix P captures dependence only through the number of labels (gfm2011, Theorem 3.1).
-This dependence can be learned from few instances: let
+Marginals do not describe the dependence between labels. If labels are assumed to be independent, their number varies
+too much. For example, if estimates sum to 0.69, half of the instances have no label under independence, even if every
+instance has one. GFM's matrix P depends on the dependence between labels only through the number of labels (gfm2011,
+Theorem 3.1). The distribution of this number can be learned from few instances. Let
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
 
-with one weight g(s) for each size s, shared by all instances. The paper does not have this model, but GFM maximises
-under it as published.
+with one weight g(s) for each size s, shared by all instances. The model is not from the paper, but the published GFM
+maximises the expected F-measure of this model.
 """
 
 from __future__ import annotations
@@ -40,32 +40,33 @@ from xmlc.kernels.sums import in_turn
 LARGEST = 255  # Larger sizes share one weight.
 MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
 ITERATIONS, ENOUGH = 300, 1e-3
-RARE = 1e-3  # Subtractions are too inaccurate if the sizes' mass is at most this share of the greatest weight.
-LEAST = 1e-250  # float64 does not distinguish sizes with a smaller share from impossible ones.
-RANKED = 12  # This many labels are ranked first. The number doubles each time.
+RARE = 1e-3  # Subtractions are too inaccurate if Z, divided by the greatest weight, is at most RARE.
+LEAST = 1e-250  # In float64, sizes with a smaller share cannot be distinguished from impossible sizes.
+RANKED = 12  # The number of labels that are ranked first. It doubles each time.
 MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
 
 
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
-    """Learn the weights g(s) by maximum likelihood of the label sets' sizes.
+    """Learn the weights g(s) that maximise the likelihood of the sizes of label sets.
 
-    Each iteration multiplies g(s) by a ratio: the share of instances with s labels over the mean probability of s under
-    the current weights. The likelihood never falls, and it is maximal when the weights stop changing (iterative
-    scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless an instance has one.
+    Each iteration multiplies g(s) by a ratio. The ratio is the share of instances with s labels, divided by the mean
+    probability of s under the current weights. The likelihood never falls, and is maximal when the weights stop
+    changing (iterative scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless
+    an instance has such a size.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
         Estimates for instances that the model was not trained on.
     Y : boolean CSR, shape (n, m)
-        Their label sets. Only the first 100,000 instances are used.
+        Label sets of these instances. Only the first 100,000 instances are used.
 
     Returns
     -------
     ndarray of float64, shape (S,)
-        The weights of sizes 0 .. S - 1, scaled so that the largest is 1. The last weight also applies to all larger
-        sizes. A size that no instance has gets 0.
+        The weights of sizes 0 .. S - 1, scaled so that the largest weight is 1. The last weight also applies to all
+        larger sizes. A size that no instance has gets the weight 0.
 
     Raises
     ------
@@ -113,8 +114,9 @@ def gfm_sizes(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    The result is exact and has the form and ties of `xmlc.inference.gfm`. With equal weights it is the result of `gfm`
-    for independent labels. If no size of an instance has both mass and weight, its labels are taken as independent.
+    The result is exact. Its form and the rule for equal values are the same as for `xmlc.inference.gfm`. With equal
+    weights, the result is the same as the result of `gfm` for independent labels. If all possible sizes of an instance
+    have the weight 0, its labels are treated as independent.
 
     Parameters
     ----------
@@ -142,11 +144,11 @@ def gfm_sizes(
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         expected = "expected one or more finite numbers of at least 0. Learn them with fit_size_weights."
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # This avoids overflow of products.
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling avoids overflow of products.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
-# The kernels below take labels as independent except for their number.
+# The kernels below treat labels as independent except for their number.
 
 
 @njit(cache=True, nogil=True)
@@ -158,18 +160,18 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     indptr : int64 (n + 1,)
         Start of each instance in ``marginals``. The first is 0.
     marginals : float64
-        Marginals, instance by instance.
+        Marginals of all instances, instance by instance.
     found : int64 (n,)
         Number of labels of each instance.
     whole : bool
         Whether to write sizes above `count_limit` too.
     pmfs : float64 (n, S)
-        Written. The last column holds S - 1 positives or more.
+        Receives the distributions. The last column is the probability of S - 1 or more positives.
 
     Returns
     -------
     n_cut : int
-        Number of instances whose size is possible but was not written.
+        Number of instances whose size is possible but was not written to ``pmfs``.
     """
     pmfs[:], n_cut = 0.0, 0
     for i in range(pmfs.shape[0]):
@@ -186,10 +188,10 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
 
 @njit(cache=True, nogil=True)
 def shares_of_sizes(pmfs, weights):
-    """Return the sum over instances of pmf[s] / sum_t pmf[t] weights[t], float64 (S,), in one pass over ``pmfs``.
+    """Return for each s the sum over instances of pmf[s] / sum_t pmf[t] weights[t], float64 (S,), in one pass.
 
-    Instances without mass on weighted sizes add nothing. Each instance has four partial sums: size s is added to sum s
-    modulo 4. They are joined as (0 + 1) + (2 + 3). Instances are added in their order.
+    Instances whose denominator is 0 add nothing. A denominator is computed in four partial sums, and size s is added to
+    sum s modulo 4. The partial sums are added as (0 + 1) + (2 + 3). Instances are added in their order.
 
     Parameters
     ----------
@@ -221,7 +223,7 @@ def weighted_pmf(pmf, weights, e, size):
     pmf : float64 (R,)
         Distribution of the number of positives.
     weights : float64 (S,)
-        Weights of the sizes. The last applies to S - 1 and more.
+        Weights of the sizes. The last weight also applies to sizes above S - 1.
     e, size : int
         Results of `reach`, or 0 if the marginals are unchanged.
     """
@@ -235,11 +237,12 @@ def weighted_pmf(pmf, weights, e, size):
 
 @njit(cache=True, nogil=True)
 def reach(p, weights):
-    """Find a size with much of the weighted mass, and the factor of the odds that moves the mean near this size.
+    """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near this size.
 
-    A factor 2^e of the odds multiplies the probability of s positives by 2^(es) / K(e), with one K(e) for all s. The
-    result does not change if the weights are divided by the same numbers. Candidates are the nearest sizes with a
-    weight on both sides of the mean, because probabilities fall from there. K(e) 2^(-es) bounds them (Chernoff).
+    If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with one K(e) for
+    all s. The result does not change if the weight of s is divided by the same number. Candidates are the nearest sizes
+    with a weight above 0 on both sides of the mean, because probabilities fall with the distance from the mean. K(e)
+    2^(-es) is an upper bound of the probability of s (Chernoff).
 
     Parameters
     ----------
@@ -253,7 +256,7 @@ def reach(p, weights):
     e : int
         Exponent of the factor 2^e.
     size : int
-        The size, or -1 if every size with a weight is impossible.
+        The size, or -1 if every size with a weight above 0 is impossible.
     """
     n, mean, certain = p.size, in_turn(p), 0
     for i in range(n):
@@ -289,14 +292,14 @@ def best_of_sizes(p, ids, weights, heap):
     """Maximise the expected F-measure of one instance with weighted sizes: GFM on P_is g(s) / Z.
 
     The k largest entries of column k of F = PW belong to the k most probable labels. Let p_i >= p_j, and let Q be the
-    distribution of the number of positives besides i and j. Then p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and a weight
-    of s multiplies both. So E_k is a sum over the first k labels, and a label's column of P is computed when its turn
-    comes. Each column costs O(S), and the distribution of the number of positives costs O(L S). No set of k labels
-    exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the weighted distribution of sizes. B_k is the sum over all
-    labels, and falls with k.
+    distribution of the number of positives other than i and j. Then p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and both
+    are multiplied by the same weight of s. E_k is therefore a sum over the first k labels, and the kernel computes one
+    label's column of P at a time. A column takes O(S), and the distribution of the number of positives takes O(L S). No
+    set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the weighted distribution of sizes. B_k is the
+    sum over all labels instead of k labels, and falls with k.
 
-    The absolute error of a column is a few roundings of 1, divided by the weighted mass. If this mass is small,
-    `best_of_rare_sizes` is used instead.
+    The absolute error of a column is a few rounding errors of 1, divided by Z. If Z is small, `best_of_rare_sizes` is
+    used instead.
 
     Parameters
     ----------
@@ -307,7 +310,7 @@ def best_of_sizes(p, ids, weights, heap):
     weights : float64 (S,)
         Weights of the sizes.
     heap : int64 (L,)
-        Written: the last k places are the first k labels in rank, in reverse order.
+        Receives the ranking. The last k entries are the first k labels of the ranking, in reverse order.
 
     Returns
     -------
@@ -326,7 +329,7 @@ def best_of_sizes(p, ids, weights, heap):
             e, size = reach(p, weights)
             mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # A negative e favours larger sizes.
+            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # e < 0 favours larger sizes.
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = pmf, in_turn(pmf)
     sizes = sizes / mass
@@ -348,11 +351,12 @@ def best_of_sizes(p, ids, weights, heap):
 
 @njit(cache=True, nogil=True)
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
-    """Compute `best_of_sizes` without subtractions, and with odds times 2^e, if the weighted sizes are improbable.
+    """Compute the result of `best_of_sizes` without subtractions, for weighted sizes that are improbable.
 
-    P combines two distributions of the number of positives: A among the first labels in rank, and B among the others.
-    p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are positive, so each error is a few roundings of its result.
-    The time is O(L S log k + k S^2), where S is the number of sizes up to the last that matters.
+    All odds are multiplied by 2^e. P is computed from the distribution A_i of the number of positives among the first i
+    labels of the ranking, and B_i among the other labels: p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are
+    positive, so the relative errors are a few rounding errors. Time is O(L S log k + k S^2), where S is the number of
+    sizes that are not ignored.
 
     Parameters
     ----------
@@ -361,10 +365,9 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     e, size : int
         Results of `reach`, or 0.
     least : float64
-        The first size that is reached with a probability below e^least, and all larger sizes, are ignored. -inf keeps
-        all sizes.
+        All sizes from the first size that is reached with a probability below e^least are ignored. -inf ignores none.
     heap : int64 (L,)
-        Heap from `make_heap`. Written as by `best_of_sizes`.
+        Heap from `make_heap`. Receives the ranking, as in `best_of_sizes`.
     """
     positive, negative = with_odds(p, e)
     n = last = p.size
@@ -401,24 +404,24 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
 @njit(cache=True, nogil=True)
 def pmfs_behind(positive, negative, heap, start, stop, last):
-    """Return distributions of the number of positives among all labels except the first start, .. stop in rank.
+    """Return the distributions of the number of positives among all labels except the first i in rank.
 
     Parameters
     ----------
     positive : float64 (L,)
         Probability of each label.
     negative : float64 (L,)
-        Its complement.
+        1 minus the probability of each label.
     heap : int64 (L,)
-        The last ``stop`` places are the first labels in rank, in reverse order.
+        The last ``stop`` entries are the first labels of the ranking, in reverse order.
     start, stop : int
-        Fewest and most labels that are left out.
+        The smallest and the largest i.
     last : int
         Largest number of positives.
 
     Returns
     -------
-    float64 (stop - start + 1, last + 1)
+    float64 (stop - start + 1, last + 1), one row for each i
     """
     n, behind = heap.size, np.zeros((stop - start + 1, last + 1))
     behind[stop - start, 0] = 1.0
