@@ -1,4 +1,4 @@
-"""The OPLT estimator."""
+"""Provide the OPLT estimator: learning from a stream, prediction and storage."""
 
 from __future__ import annotations
 
@@ -44,30 +44,30 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # limit of float32 sums, with a margin for rounding
+MOST = 1e37  # upper limit of sums in float32, with a margin for rounding
 
 
 class OnlineModel(NamedTuple):
-    """Hold an OPLT that can learn more: its tree."""
+    """Hold the growing tree of an OPLT that can learn more instances."""
 
     tree: OnlineTree
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels seen so far, ascending, int64."""
+        """Labels of the instances learned so far, ascending, int64."""
         return np.flatnonzero(self.tree.leaves != NONE)
 
     @property
     def n_instances(self) -> int:
-        """Instances learned so far. Each pass counts."""
+        """Number of instances learned so far. Each pass over the data adds its instances."""
         return int(self.tree.counters[N_LEARNED])
 
     def weights(self) -> TreeWeights:
-        """Return the weights in the form for predictions."""
+        """Return the tree and its weights as arrays for predictions."""
         return frozen(self.tree)
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays without spare capacity, and the numbers."""
+        """Return the arrays without spare capacity and the numbers to store."""
         return trimmed_tree(self.tree)._asdict(), {}
 
     def copied(self) -> OnlineModel:
@@ -83,15 +83,15 @@ class FinishedModel(NamedTuple):
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels seen, ascending, int64."""
+        """Labels of the learned instances, ascending, int64."""
         return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
 
     def weights(self) -> TreeWeights:
-        """Return the weights."""
+        """Return the tree and its weights as arrays for predictions."""
         return self.nodes
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays and the numbers."""
+        """Return the arrays and the numbers to store."""
         return self.nodes._asdict(), {"instances": self.n_instances}
 
     def copied(self) -> FinishedModel:
@@ -104,50 +104,53 @@ class OPLT(SparseProbabilityEstimator):
     """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be known in advance.
 
     The label tree grows with every new label. Each node has a classifier. A node that may be extended also has an
-    auxiliary classifier, which learned the node's positive instances. The classifiers of new nodes start as copies or
-    inverses of it. So at any time all node classifiers are the ones that training with the final tree from the
-    beginning would give (Definition 1). They are bit-identical to `PLT` with ``solver="adagrad"`` on that tree.
+    auxiliary classifier, trained on the node's positive instances. The classifiers of new nodes start as copies or
+    inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if the current
+    tree had existed from the beginning (Definition 1). The classifiers are bit-identical to `PLT` with
+    ``solver="adagrad"`` on that tree.
 
-    `partial_fit` accepts matrices with more and more columns, and so learns new features and new labels.
+    `partial_fit` learns new features and new labels, because later matrices may have more columns.
 
     `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This phase only learns the
-    classifiers that the policy needs. With "random" there are none. Then the classifiers of the final tree are trained
-    as in `PLT`, on all threads. The arrays that `partial_fit` needs are built only with ``online``. The weights are
-    bit-identical.
+    classifiers that the policy needs. The policy "random" needs none. Then the classifiers of the final tree are
+    trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit` only if ``online`` is set. The
+    weights are bit-identical with and without ``online``.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
         How to find the node that an instance's new labels extend (Algorithm 8). "best_greedy" descends to the child
-        that fits the instance and has few leaves, "random" to a random child.
+        that fits the instance and has few leaves. "random" descends to a random child.
     alpha : float
-        "best_greedy": from 0, fit alone, to 1, balance alone.
+        "best_greedy": weight of balance, from 0 to 1. With 0 only the fit to the instance counts, and with 1 only the
+        balance.
     balance : {"ratio", "printed"}
         "best_greedy": measure of balance for a child c of v. "ratio" is ``log(|L_v| / (|Ch(v)| |L_c|))``, the
         difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
         the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances the tree.
     growth : {"paper", "program"}
-        How the tree takes a new label. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
-        0.7), which makes chains with b > 2 (see ``xmlc.models.oplt.growth``).
+        How the tree is extended by a new label. "paper" follows Algorithm 8. "program" follows the authors' program
+        (napkinXC 0.7), which makes chains with b > 2 (see ``xmlc.models.oplt.growth``).
     arity : int
         b, the largest number of children of an inner node.
     max_leaf : int
         b_max, the largest number of children of a node with leaves only, at least b. The paper uses 100, and 10 for
         few-shot multi-class data.
     gamma : float or None
-        AdaGrad: a weight's step is gamma / sqrt(eps + its squared derivatives so far). None: 1, as in the paper. With
-        None, `fit` takes 0.3 if this improves P@1 by more than a standard error. P@1 is cross-validated on up to 1000
-        training instances.
+        AdaGrad: a weight's step is gamma / sqrt(eps + the sum of its squared derivatives so far). None uses 1, as in
+        the paper. With None, `fit` selects 0.3 instead if 0.3 improves P@1 by more than a standard error. P@1 is
+        cross-validated on up to 1000 training instances.
     eps : float
-        See gamma. The paper uses 0.01.
+        AdaGrad: constant in the step size, see ``gamma``. The paper uses 0.01.
     epochs : int
         `fit`: passes over the training set. The paper uses at most three.
     warm_start : float or None
-        `fit`: a share of the instances. A tree of balanced 2-means over their labels is built and trained first. Then
-        the other instances extend it (the paper's OPLT-W uses 0.1). Not with the program's growth.
+        `fit`: a share of the instances. First, a tree over their labels is built by balanced 2-means and trained. Then
+        the other instances extend the tree (the paper's OPLT-W uses 0.1). ``warm_start`` is not available with
+        ``growth="program"``.
     weight_threshold : float or None
-        `fit`: drop weights of at most this size as soon as they are trained, and store the others sparsely, as in
-        `PLT`. The authors' program does so when it saves a model, with 0.1. None keeps all weights.
+        `fit`: weights of at most this absolute value are dropped as soon as they are trained, and the other weights are
+        stored sparse, as in `PLT`. The authors' program uses 0.1 when it saves a model. None keeps all weights.
     online : bool
         `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. This takes several times the memory.
     unit_norm : bool
@@ -155,30 +158,30 @@ class OPLT(SparseProbabilityEstimator):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`. A stream uses
-        one thread, because each instance changes the model for the next.
+        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`. Learning from
+        a stream uses one thread, because each instance changes the model for the next instance.
 
     Attributes
     ----------
     labels_ : ndarray of int64
-        Labels seen so far, ascending.
+        Labels of the instances learned so far, ascending.
     tree_ : LabelTree
         Tree over these labels.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Instances learned so far. Each pass counts.
+        Number of instances learned so far. Each pass over the data adds its instances.
     gamma_ : float
-        The given or the chosen gamma.
+        Given or selected value of ``gamma``.
 
     Notes
     -----
-    After `fit` a model is as large as a `PLT` of its tree. A model that learns a stream is two to three times as large:
-    8 to 12 bytes for each pair of a node and a feature that reached its parent. The children of a node share one row of
-    weights for each feature. Each node has a hash table that finds these rows, so one look-up serves all children. For
-    each positive node, an instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first
-    prediction after learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for
-    each pair.
+    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
+    as large. It takes 8 to 12 bytes for each pair of a node and a feature of the instances that reached its parent. The
+    children of a node share one row of weights for each feature. Each node has a hash table that finds these rows, so
+    one look-up serves all children. For each positive node, learning an instance takes one look-up per non-zero, and
+    moves 24 bytes per non-zero and child. The first prediction after learning copies the weights into a form that is
+    faster to search. The copy takes 4 more bytes for each pair of a node and a feature.
 
     Examples
     --------
@@ -197,7 +200,7 @@ class OPLT(SparseProbabilityEstimator):
         "weight_threshold",
         "online",
         "n_jobs",
-    )  # only `fit` uses these, except n_jobs
+    )  # only `fit` uses these hyperparameters, except n_jobs
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -216,10 +219,10 @@ class OPLT(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     _model = cast("OnlineModel | FinishedModel", None)
-    _plt = cast("PLT | None", None)  # for predictions, until the model learns more
+    _plt = cast("PLT | None", None)  # a PLT for predictions, discarded when the model learns more
 
     MODEL_FORMAT = 4
-    FIELDS = (  # of an `OnlineModel`; a `FinishedModel` has the fields of a PLT
+    FIELDS = (  # the fields of a stored `OnlineModel`; a `FinishedModel` has the fields of a PLT
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
@@ -255,19 +258,19 @@ class OPLT(SparseProbabilityEstimator):
         seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-        del tree  # frees memory before weights are trained
+        del tree  # this frees memory before weights are trained
         training = (order, solver, self.weight_threshold, self.n_jobs, Appendable(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Begin to learn, with the chosen step size if none is given."""
+        """Start with an empty tree. ``chosen`` is the step size if ``gamma`` is None."""
         self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
-        """Return a tree of balanced 2-means over the labels of ``warm_start``, or None without it or labels."""
+        """Return the tree that ``warm_start`` builds by balanced 2-means, or None without ``warm_start`` or labels."""
         sample = order[: max(1, round((self.warm_start or 0) * order.size))]
         labels = np.unique(Y[sample].indices)
         if self.warm_start is None or labels.size == 0:
@@ -295,14 +298,14 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn more instances and rank each one's labels before it is learned (progressive validation).
+        """Rank the labels of each new instance, and then learn the instance (progressive validation).
 
-        Blum, Kalai and Langford (COLT 1999); oplt2021, Section 5.2.
+        See Blum, Kalai and Langford (COLT 1999) and oplt2021, Section 5.2.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first. -1 if fewer than k labels have been seen.
+            Labels, best first, then -1 if fewer than k labels have been seen.
         scores : ndarray of float32, shape (n, k)
             Estimates of these labels.
         """
@@ -326,7 +329,8 @@ class OPLT(SparseProbabilityEstimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Sparse probability estimates with sorted indices. ``inner_products_`` counts their inner products.
+            Sparse probability estimates with sorted indices. ``inner_products_`` has the number of inner products of
+            each instance.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         if self.labels_.size == 0:
@@ -339,7 +343,7 @@ class OPLT(SparseProbabilityEstimator):
         return spe
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each instance and their estimates, best first, with -1 for missing ones.
+        """Return the k most probable labels of each instance, best first, and their estimates. -1 is a missing label.
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
@@ -367,7 +371,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def labels_(self) -> np.ndarray:
-        """Labels seen so far, ascending, int64."""
+        """Labels of the instances learned so far, ascending, int64."""
         self._check_fitted()
         return self._model.labels
 
@@ -378,7 +382,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Depth of the deepest leaf, int64, shape (1,). The root has depth 0, as has a tree without labels."""
+        """Depth of the deepest leaf, int64, shape (1,). The root has depth 0. A tree without labels has depth 0."""
         return np.array([self.tree_.depth.max() if self.labels_.size else 0], dtype=np.int64)
 
     @property
@@ -388,12 +392,12 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def n_instances_(self) -> int:
-        """Instances learned so far. Each pass counts."""
+        """Number of instances learned so far. Each pass over the data adds its instances."""
         self._check_fitted()
         return self._model.n_instances
 
     def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
-        """Check new data, add capacity for its labels, and return it in the form that kernels take."""
+        """Check new data, add capacity for its labels, and return the data as arrays for the kernels."""
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             raise XmlcError(
@@ -423,10 +427,10 @@ class OPLT(SparseProbabilityEstimator):
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return instances in the form that kernels take, and refuse values that could cause an overflow.
+        """Return instances as arrays for the kernels, or raise an error if their values could cause an overflow.
 
-        A step moves a weight by at most about five times gamma. So the number of steps bounds all sums before anything
-        is learned, and a refusal leaves the model unchanged.
+        A step moves a weight by at most about five times gamma. The number of steps therefore bounds all sums in
+        advance. An error leaves the model unchanged.
         """
         x = self._kernel_form(X)
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
@@ -438,7 +442,7 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows one by one, and return the k labels ranked for each before it was learned, and their estimates."""
+        """Learn rows one by one. Return the k best labels of each row before it was learned, and their estimates."""
         assert isinstance(self._model, OnlineModel), "a finished model learns no more"
         self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
         tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
@@ -477,7 +481,7 @@ class OPLT(SparseProbabilityEstimator):
             )
 
     def _scaled_plt(self) -> PLT:
-        """Return tree and weights as a PLT for scaled instances. It is kept until the model learns more."""
+        """Return tree and weights as a PLT for scaled instances. The PLT is cached until the model learns more."""
         if self._plt is None:
             self._plt = self._as_plt(self._model.weights())
         return self._plt.set_params(n_jobs=self.n_jobs)
@@ -489,7 +493,7 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale instances, and match their features to the stream's. Other features have no weights."""
+        """Check and scale instances, and remove features that no learned instance had, because they have no weights."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -500,11 +504,11 @@ class OPLT(SparseProbabilityEstimator):
 
     def _for_requests(self) -> Self:
         if self._is_fitted() and self.labels_.size:
-            self._scaled_plt()  # here once, instead of in each copy
+            self._scaled_plt()  # the PLT is built here once, instead of in each copy
         return super()._for_requests()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copy the parts that change when the model learns more. Leave out the PLT for predictions: it is rebuilt."""
+        """Return the state with copies of the parts that change when the model learns, and without the cached PLT."""
         return vars(self) | ({"_model": self._model.copied(), "_plt": None} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

@@ -1,7 +1,7 @@
-"""Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1): kernels.
+"""Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1). Kernels.
 
-`add_label_by_paper` is the paper's algorithm, `add_label_by_program` the variant of the authors' program. Functions
-that both need follow them. Only nodes that a later label can extend keep auxiliary classifiers.
+`add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the variant of the authors' program. The
+functions that both variants call are below them. Only nodes that a later label can extend keep auxiliary classifiers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from xmlc.models.trees import LabelTree
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree of a given shape, or a tree of a root without label (Algorithm 2)."""
+    """Return a tree of the shape ``given``, or a tree that has only a root without a label (Algorithm 2)."""
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
@@ -84,7 +84,7 @@ def attach_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        Whether the label was added. If the arrays are full, nothing changes: call again with a tree that has `grown`.
+        Whether the label was added. If the arrays are full, nothing changes. Extend them by `grown`, and call again.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -99,11 +99,11 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
         return True
-    v = only_leaf(tree, selected(tree, ids, values, scratch, settings))  # line 4: A_policy
+    v = only_leaf(tree, selected(tree, ids, values, scratch, settings))  # line 4 calls A_policy
     counters[SELECTED], counters[SELECTED_FOR] = v, counters[N_LEARNED]
     if not has_capacity_to_extend(tree, v):
         return False
-    if nodes[v].degree == 0:  # lines 5 and 6: AddLeaf, after InsertNode if the node is full
+    if nodes[v].degree == 0:  # lines 5 and 6 call AddLeaf, after InsertNode if the node is full
         extend_leaf(tree, v, label, settings)
     elif nodes[v].degree < settings.max_leaf:
         extend_inner(tree, v, label, settings)
@@ -115,7 +115,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
-    """Append a leaf to an inner node: variant 1 (Figure 1 b; AddLeaf, Algorithm 6)."""
+    """Append a leaf to an inner node (variant 1: Figure 1 b; AddLeaf, Algorithm 6)."""
     node = tree.nodes[v]
     column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column)
@@ -125,9 +125,10 @@ def extend_inner(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Turn a leaf into the parent of two leaves, for its label and the new one: variant 3 (Figure 1 d).
+    """Turn a leaf into the parent of two leaves, one for its label and one for the new label (variant 3: Figure 1 d).
 
-    See Algorithms 5 and 6. A leaf's block holds only its auxiliary classifier. Its rows have space for two more.
+    See Algorithms 5 and 6. A leaf's block holds only its auxiliary classifier. Each row has space for two more
+    classifiers.
     """
     nodes, node = tree.nodes, tree.nodes[v]
     old, column = new_node(tree, node.label), 0
@@ -148,13 +149,13 @@ def extends_inner(degree, leaf_children, settings):
 
 @njit(cache=True, nogil=True)
 def extends_leaf(parent):
-    """Return whether a later label may extend a leaf of this parent: if not all of its children are leaves."""
+    """Return whether a later label may extend a leaf of ``parent``, which needs a child that is no leaf."""
     return parent.leaf_children < parent.degree
 
 
 @njit(cache=True, nogil=True)
 def only_leaf(tree, v):
-    """Return the only child of v that is a leaf, or v if there is none or more than one (line 8 of Algorithm 8)."""
+    """Return the leaf among the children of v if there is exactly one, and v otherwise (line 8 of Algorithm 8)."""
     nodes = tree.nodes
     if nodes[v].leaf_children != 1:
         return v
@@ -171,11 +172,11 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
     The program puts leaves below groups. Each group has an auxiliary classifier.
 
     - Each of the first b instances with new labels opens a group of all its new labels below the root.
-    - Later the policy descends from the root to the first node with an auxiliary classifier. This is a group. It takes
-      leaves until it has b_max children, even if some of its children are not leaves.
-    - If the group is full, the label goes to the first of its siblings that is a group and is not full.
-    - If there is none, the group is pushed down, and the new leaf gets a new group next to the old children. The group
-      then loses its auxiliary classifier if it has b children. It has two children, so with b > 2 it stays a group.
+    - Later the policy descends from the root to the first node with an auxiliary classifier. This node is a group. New
+    leaves are added to the group until it has b_max children, even if some of its children are not leaves. - If the
+    group is full, the label is added to the first sibling that is a group and is not full. - If no sibling has space,
+    all children of the group move below one new node. A new group with the new leaf is placed next to this node. The
+    old group then has two children. It loses its auxiliary classifier if b = 2, and stays a group if b > 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -195,7 +196,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_group(tree, v, column, label, settings):
-    """Append to v a group of one leaf, which the instance's other new labels will extend."""
+    """Append a group with one leaf to the children of v. The instance's other new labels will extend this group."""
     group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
@@ -205,7 +206,7 @@ def add_group(tree, v, column, label, settings):
 
 @njit(cache=True, nogil=True)
 def has_room(tree, group, settings):
-    """Return whether a group takes one more leaf. One of the first groups always does, for its own instance."""
+    """Return whether a group has space for one more leaf. The first groups have space for all labels of an instance."""
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
     return is_first or node.degree < settings.max_leaf
@@ -213,7 +214,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of a full group that is itself a group and not full, or v if there is none."""
+    """Return the first sibling of the full group v that is a group and not full, or v if there is no such sibling."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -223,11 +224,11 @@ def sibling_with_room(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that the new labels of an instance extend. It is computed once per instance.
+    """Return the node that the new labels of an instance extend. The node is computed once per instance.
 
-    Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper such a node has b children,
-    not all of them leaves. Here it may have more than b, if the tree was given. Each block on the way costs one score
-    (best-greedy) or one random number.
+    Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, such a node has b children,
+    not all of them leaves. Here it may have more than b children, if the initial tree was given. Each level takes the
+    scores of one block (best-greedy) or one random number.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -247,11 +248,11 @@ def selected(tree, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def best_child(tree, v, ids, values, scratch, settings):
-    """Return the child c with the largest score, the first among ties (oplt2021, Section 4.2).
+    """Return the child c of v with the largest score, the first among ties (oplt2021, Section 4.2).
 
-    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first part measures how well the
-    instance fits, the second how much smaller c is than the mean of its siblings. As printed in the paper, the second
-    part is alpha log(|L_v| / |Ch(v)|) / |L_c|.
+    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term measures how well the
+    instance fits. The second term measures how much smaller c is than the mean of its siblings. As printed in the
+    paper, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|.
     """
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
@@ -270,10 +271,10 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return a column for one more leaf below v, see `new_column`.
+    """Return a column of block v for one more leaf, see `new_column`.
 
-    No descent chooses between the leaves of a pre-leaf node. If only the tree is wanted, its leaves therefore have no
-    columns. They share column 0 with the auxiliary classifier, whose target is 1 with or without them.
+    If all children of a node are leaves, the policy never chooses between them. With ``tree_only``, such leaves
+    therefore need no classifiers. They share column 0 with the auxiliary classifier, whose target is 1 in any case.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)
@@ -282,7 +283,7 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Return a column of block v for one more child: a copy of its auxiliary classifier, or that one if not kept."""
+    """Return a column of block v for a new child. It copies the auxiliary classifier, or reuses its column."""
     node = tree.nodes[v]
     if keeps_auxiliary:
         if node.width == node.padded:
@@ -297,10 +298,10 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit(cache=True, nogil=True)
 def push_down(tree, v, settings):
-    """Replace the children of v by a new node that takes all of them, and one more child: variant 2 (Figure 1 c).
+    """Move all children of v below a new child of v, and make space for a second new child (variant 2: Figure 1 c).
 
-    See Algorithms 5 and 6. The new node takes over the whole block of v. Its own classifier is a copy of v's auxiliary
-    classifier. Returns the column of the other child.
+    See Algorithms 5 and 6. The new node gets the whole block of v. Its classifier is a copy of v's auxiliary
+    classifier. The function returns the column of the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -364,8 +365,8 @@ def new_node(tree, label):
 def has_capacity_to_extend(tree, v):
     """Return whether there is capacity to extend node v by a label.
 
-    An extension needs at most three nodes with small blocks. In addition it needs either a block with as many rows as
-    v's, or v's rows with two more columns.
+    An extension needs at most three nodes with small blocks. In addition, it either needs a block with as many rows as
+    the block of v, or adds two columns to the block of v.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1
@@ -374,7 +375,7 @@ def has_capacity_to_extend(tree, v):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether this much more fits. If not, store the capacity wanted, for `grown`."""
+    """Return whether the arrays have space for these additions. If not, store the required capacity for `grown`."""
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

@@ -16,13 +16,13 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
 
-INSTANCES_PER_CALL = 8192  # between two updates of the progress display
+INSTANCES_PER_CALL = 8192  # number of instances between two updates of the progress display
 
 
 def learn(
     tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
 ) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn rows one by one in the given order, and rank each one's labels before it is learned.
+    """Learn rows one by one in the given order, and rank the labels of each row before it is learned.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def learn(
     Returns
     -------
     tree : OnlineTree
-        The same tree, changed, with longer arrays if necessary.
+        The updated tree, with longer arrays if necessary.
     ranking : ndarray of int32, shape (order.size, k)
         Labels, best first.
     estimates : ndarray of float32, shape (order.size, k)
@@ -57,7 +57,7 @@ def learn(
 
 @njit(cache=True, nogil=True)
 def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one, and rank each one's k best labels before it is learned.
+    """Learn the rows ``order[start:]`` one by one, and rank the k best labels of each row before it is learned.
 
     Parameters
     ----------
@@ -66,22 +66,23 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     order : int64
         Rows to learn.
     start : int
-        First position to learn.
+        First position in ``order`` to learn.
     goes_on : bool
-        Whether the previous call stopped at ``start``. It has then ranked the row, and may have added labels.
+        Whether the previous call stopped at ``start``. That call has ranked the row, and may have added its labels.
     tree : OnlineTree
-        Changed.
+        The tree, updated in place.
     settings : GrowthSettings
         Settings of growth and learning.
     longest : int
         Largest number of non-zeros of an instance.
     ranking : int32 (order.size, k), estimates : float32 (order.size, k)
-        Written: labels, best first, and their estimates. k may be 0.
+        Overwritten with the labels, best first, and their estimates. k may be 0.
 
     Returns
     -------
     int
-        Position to continue from. If it is not the end, the arrays are full and must be `grown` first.
+        Position from which to continue. If it is not the end, the arrays are full and must first be extended by
+        `grown`.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
@@ -96,7 +97,7 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
 
 @njit(cache=True, nogil=True)
 def instance(x, y, row):
-    """Return the features, their values and the labels of a row of x and y."""
+    """Return the features of a row of x, their values, and the labels of the same row of y."""
     start, end = x.indptr[row], x.indptr[row + 1]
     labels = unchecked_view(y.indices, y.indptr[row], y.indptr[row + 1])
     return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end), labels
@@ -104,19 +105,20 @@ def instance(x, y, row):
 
 @njit(cache=True, nogil=True)
 def learn_instance(tree, ids, values, labels, scratch, positives, settings):
-    """Extend the tree by the new labels, then update the classifiers: lines 2 and 3 of Algorithm 3.
+    """Extend the tree by an instance's new labels, then update the classifiers (lines 2 and 3 of Algorithm 3).
 
     Returns
     -------
     bool
-        Whether the instance was learned. If the arrays are full, call again with a tree that has `grown` to continue.
+        Whether the instance was learned. If not, the arrays are full. Extend them by `grown`, and call again to
+        continue.
     """
-    for label in labels:  # UpdateTree: line 1 of Algorithm 4
+    for label in labels:  # line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
             return False
     found = unchecked_view(
         positives, 0, mark_positives(tree, labels, positives)
-    )  # UpdateClassifiers: line 1 of Algorithm 7
+    )  # line 1 of Algorithm 7 (UpdateClassifiers)
     if not has_capacity_to_learn(tree, found, ids.size):
         return False
     update_classifiers(tree, found, ids, values, scratch, settings.rate, settings.eps)
@@ -128,8 +130,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
 def mark_positives(tree, labels, positives):
     """Find the nodes with z_v = 1 (equation (1)) for an instance, and link each node's positive children.
 
-    Writes the nodes to ``positives``, int32, and returns their number. The node above the root is always positive and
-    is included. The time is linear in the number of positive nodes.
+    The function writes the nodes to ``positives``, int32, and returns their number. The node above the root is always
+    included. The time is linear in the number of positive nodes.
     """
     nodes, mark = tree.nodes, tree.counters[MARK] + 1
     tree.counters[MARK] = mark

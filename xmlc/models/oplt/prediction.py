@@ -1,4 +1,4 @@
-"""Predict with an online tree, as a PLT or for one instance of a stream with the current tree: kernels."""
+"""Convert an online tree to a PLT, and rank labels for one instance of a stream with the current tree. Kernels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def label_tree_of(tree: OnlineTree) -> LabelTree:
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return an online tree's weights as PLT weights, without auxiliary classifiers. It must have a label."""
+    """Return an online tree's weights as PLT weights, without auxiliary classifiers. The tree must have a label."""
     nodes, children = breadth_first(tree)
     parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
     degrees = tree.nodes["degree"][parents].astype(np.int64)
@@ -40,7 +40,7 @@ def frozen(tree: OnlineTree) -> NodeWeights:
 
 @njit(cache=True, nogil=True)
 def breadth_first(tree):
-    """Number the nodes in breadth-first order.
+    """Return the nodes of an online tree in breadth-first order, and their children.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def breadth_first(tree):
     children : int64 (n_nodes + 1,)
         First child of each node, see `LabelTree`.
     """
-    n_nodes = tree.counters[N_NODES] - 1  # without the node above the root
+    n_nodes = tree.counters[N_NODES] - 1  # this number excludes the node above the root
     nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
     nodes[0], end = ROOT, 1
     for t in range(n_nodes):
@@ -67,7 +67,7 @@ def breadth_first(tree):
 def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
     """Write the weights of all blocks, with the features of each block in ascending order.
 
-    Reads every weight once, and sorts 8 bytes per feature of a block.
+    The function reads every weight once, and sorts 8 bytes per feature of a block.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
     parents : int32 (n_nodes + 1,)
         Parent node of each block, in the order of the blocks.
     feature_starts, features, weight_starts, weights, bias
-        As in `NodeWeights`. The features, weights and biases are written.
+        As in `NodeWeights`. The features, weights and biases are overwritten.
     """
     first = 0
     for b in range(parents.size):
@@ -92,7 +92,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         first += columns.size
         entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # by feature, which is in the upper half
+        sort(entries)  # the order is by feature, because the feature is in the upper half
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):
@@ -106,7 +106,8 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
     """Find the labels with the largest estimates for one instance, best first (ties: `rank_key`).
 
-    Best-first search: a node's estimate is at most its parent's, so the first leaves reached are the best.
+    The search is best-first. A node's estimate is at most its parent's estimate, so the first leaves reached are the
+    best.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        Written: labels and estimates, or NONE and 0 if there are fewer than k labels.
+        Overwritten with labels and estimates. NONE and 0 follow if there are fewer than k labels.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

@@ -1,12 +1,13 @@
-"""Manage the blocks of an online tree, their rows of weights and their hash tables: kernels.
+"""Manage the blocks of an online tree, their rows of weights and their hash tables. Kernels.
 
-A block holds the children of one node: one row of weights for each feature. The block's hash table finds the rows. All
-rows are in one array, all tables in another, and both are allocated and freed. Free parts of one size form a linked
-list, whose links are in the parts themselves, so that allocation takes constant time.
+A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
+its row. All rows are in one array, and all tables are in another array. Rows and tables are allocated and freed within
+these arrays. Free rows or tables of the same size form a linked list, so that allocation takes constant time. The links
+are stored in the free memory.
 
 A table is a run of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is the
-key, a feature. The lower half is a slot other than 0. An entry of 0 is empty. The authors' program has Robin Hood
-hashing (oplt2021, Section 5), whose tables can be fuller.
+key, a feature. The lower half is the slot of the feature's row, which is not 0. An entry of 0 is empty. The authors'
+program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class OnlineScratch(NamedTuple):
 @njit(cache=True, nogil=True)
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
-    padded = row_size(tree.leaves.size + 1)  # no node has more children than there are labels
+    padded = row_size(tree.leaves.size + 1)  # a node has at most as many children as there are labels
     return OnlineScratch(
         np.empty(max_nonzeros + 1, dtype=np.uint32),
         np.empty(max_nonzeros + 1, dtype=np.float32),
@@ -46,7 +47,7 @@ def empty_row_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Create a block of ``width`` columns without features for node v. All weights are zero, the constant's too."""
+    """Create a block of ``width`` columns without features for node v. Weights of the constant feature are zero."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
@@ -55,14 +56,14 @@ def open_block(tree, v, width, auxiliary, bits):
 
 @njit(cache=True, nogil=True)
 def hash_table_of(tree, v):
-    """Return the table of a block, see `unchecked_view`."""
+    """Return the hash table of block v as an `unchecked_view`."""
     node = tree.nodes[v]
     return unchecked_view(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
 
 
 @njit(cache=True, nogil=True)
 def find_rows(table, bits, ids, slots):
-    """Write the slot of each feature's row, 0 if the table has none, and return the number of rows found."""
+    """Write the slot of each feature's row, or 0 if the feature has no row, and return the number of rows found."""
     known = 0
     for k in range(ids.size):
         slots[k] = find_slot(table, bits, ids[k])
@@ -96,7 +97,7 @@ def make_rows(tree, v, ids, slots, missing):
 def score_block(tree, v, ids, values, scratch):
     """Return the linear scores of a block's columns for one instance, float32 (padded,), as a view of the scratch.
 
-    The cost is one look-up for each non-zero, and 4 bytes for each pair of a column and a non-zero in the block.
+    The function needs one look-up for each non-zero. If the block has the feature, it reads 4 bytes per column.
     """
     node = tree.nodes[v]
     known = np.int64(0)
@@ -114,12 +115,11 @@ def score_block(tree, v, ids, values, scratch):
 def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
 
-    Classifiers of positive children and auxiliary classifiers have target 1, all others target 0. There must be
-    capacity for a row for each feature in each block. The steps are bit-identical to `train_children_adagrad`. An
+    Classifiers of positive children and auxiliary classifiers have target 1. All other classifiers have target 0. Each
+    block must have capacity for a row for each feature. The steps are bit-identical to `train_children_adagrad`. An
     update moves 24 bytes per non-zero and column, and takes one look-up per non-zero and block.
     """
-    # Fields are unpacked once. A function call with the tree for each block takes a tenth of a binary tree's training.
-    # Fields are taken out once: to hand the tree to a function for each block is a tenth of a binary tree's training.
+    # Fields are unpacked once. Passing the tree to a function per block takes a tenth of a binary tree's training time.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)
     constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
@@ -152,7 +152,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 
 @njit(cache=True, nogil=True)
 def copy_auxiliary(tree, v, first, middle, end):
-    """Make columns of block v copies of its auxiliary classifier, and inverses from column ``middle`` on.
+    """Copy block v's auxiliary classifier to columns ``first .. middle - 1``, and its inverse to ``middle .. end - 1``.
 
     Copies follow lines 7 and 8 of Algorithm 5 (oplt2021), inverses line 3 of Algorithm 6.
     """
@@ -169,8 +169,8 @@ def copy_auxiliary(tree, v, first, middle, end):
 def copy_columns(rows, source, padded, target, wider, first, middle, end):
     """Copy the auxiliary classifier's weight and sum of squares from one row to columns of another row.
 
-    Rows are given by their slots. Columns ``first .. middle - 1`` become copies. Columns from ``middle`` to ``end - 1``
-    become inverses, with weight -w.
+    ``source`` and ``target`` are the slots of the rows. Columns ``first .. middle - 1`` become copies. Columns from
+    ``middle`` to ``end - 1`` become inverses, with weight -w.
     """
     source, target = source * SLOT, target * SLOT
     weight, square = rows[source], rows[source + padded]
@@ -182,7 +182,7 @@ def copy_columns(rows, source, padded, target, wider, first, middle, end):
 
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
-    """Widen the rows of block v for ``width`` columns, which do not fit yet."""
+    """Move the rows of block v into wider rows with space for ``width`` columns."""
     node, wider, table = tree.nodes[v], row_size(width), hash_table_of(tree, v)
     padded = np.int64(node.padded)
     node.bias = moved_row(tree, node.bias, padded, wider)
@@ -195,7 +195,7 @@ def widen(tree, v, width):
 
 @njit(cache=True, nogil=True)
 def moved_row(tree, slot, padded, wider):
-    """Copy a row into a wider one, free the old one, and return the slot of the new one."""
+    """Copy a row into a wider row, free the old row, and return the slot of the new row."""
     target, rows = take_row(tree, wider), tree.rows
     old, new = slot * SLOT, target * SLOT
     for column in range(padded):
@@ -208,7 +208,7 @@ def moved_row(tree, slot, padded, wider):
 def open_copies(tree, v, source, auxiliary):
     """Create a block of node v with a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    With ``auxiliary`` 1, another copy before them is the auxiliary classifier of v.
+    If ``auxiliary`` is 1, the block begins with another copy, the auxiliary classifier of v.
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
@@ -225,7 +225,7 @@ def open_copies(tree, v, source, auxiliary):
 
 @njit(cache=True, nogil=True)
 def row_size(width):
-    """Return the number of siblings for which a row of ``width`` columns has space: a power of two, at least 4."""
+    """Return the number of columns to allocate for ``width`` columns, a power of two of at least 4."""
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -234,13 +234,13 @@ def row_size(width):
 
 @njit(cache=True, nogil=True)
 def slots_of(padded):
-    """Return the size of a row in slots: weights and sums of squares of ``padded`` siblings."""
+    """Return the size in slots of a row that holds weights and sums of squares of ``padded`` siblings."""
     return 2 * padded // SLOT
 
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Return the slot of a row of zeros for ``padded`` siblings. There must be capacity for it and one more slot.
+    """Allocate a row of zeros for ``padded`` siblings and return its slot. There must be capacity plus one slot.
 
     A row that was never allocated is already zero.
     """
@@ -253,7 +253,7 @@ def take_row(tree, padded):
             rows[place] = 0
         return slot
     slot = counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # rows of whole cache lines start at a cache line
+    if size > 1 and slot % 2 == 1:  # align rows of at least two slots with the cache lines
         give_row(tree, 4, slot)
         slot += 1
     counters[SLOTS_USED] = slot + size
@@ -262,7 +262,7 @@ def take_row(tree, padded):
 
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
-    """Free a row."""
+    """Free the row of ``padded`` siblings at ``slot``, so that it can be allocated again."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -270,7 +270,7 @@ def give_row(tree, padded, slot):
 
 @njit(cache=True, nogil=True)
 def take_table(tree, bits):
-    """Return the index of an empty table of 2**bits entries. There must be capacity for it.
+    """Allocate an empty table of 2**bits entries and return its index. There must be capacity for the table.
 
     A table that was never allocated is already empty.
     """
@@ -287,14 +287,14 @@ def take_table(tree, bits):
 
 @njit(cache=True, nogil=True)
 def give_table(tree, bits, index):
-    """Free a table."""
+    """Free the table of 2**bits entries at ``index``, so that it can be allocated again."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
 
 
 @njit(cache=True, nogil=True)
 def slot_of(table, bits, feature):
-    """Return the index of a feature in a table of 2**bits entries, or the free index for it if it is missing.
+    """Return the index of a feature's entry in a table of 2**bits entries, or of the empty entry to use for it.
 
     Fibonacci hashing gives the first index to try.
     """
@@ -319,7 +319,7 @@ def insert_slot(table, bits, feature, slot):
 
 @njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
-    """Return the bits of the smallest table, at least ``bits``, that this many features fill to at most two thirds."""
+    """Return the smallest number of bits >= ``bits`` for which the features fill at most two thirds of the table."""
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

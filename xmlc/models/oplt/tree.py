@@ -1,4 +1,4 @@
-"""Store a label tree that grows: nodes, rows of weights of their children, and arrays that grow."""
+"""Store a growing label tree: its nodes, the weights of their children, and arrays with spare capacity."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 
 ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
-NONE = -1  # no node, no label
+NONE = -1  # this number means that there is no node or no label
 SLOT = 8  # float32 numbers in a slot. A slot, the unit of allocation, is a row of four siblings.
 MOST_SLOTS = np.iinfo(np.uint32).max  # half of a hash table entry stores the number of a slot
-SMALLEST_TABLE = 3  # a table has at least 2**3 entries: a cache line
+SMALLEST_TABLE = 3  # a table has at least 2**3 entries, which fill a cache line
 
 # Indices in OnlineTree.counters.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
@@ -21,22 +21,22 @@ N_COUNTERS = 10
 
 # A node also describes the block of its children. A block has one row for each feature of the instances that reached
 # the node. A row holds the weights of all children, then their sums of squared derivatives. The number of 4-byte fields
-# is even, so that a stored node has no padding bytes with undefined content.
+# is even, so that a stored node has no padding bytes of undefined content.
 NODE = np.dtype(
     [
         ("parent", np.int32),
-        ("label", np.int32),  # of a leaf, NONE for inner nodes
+        ("label", np.int32),  # label of a leaf, NONE for inner nodes
         ("first_child", np.int32),
         ("last_child", np.int32),
         ("next_sibling", np.int32),
-        ("column", np.int32),  # of this node in its parent's block
+        ("column", np.int32),  # column of this node in its parent's block
         ("degree", np.int32),  # number of children
         ("leaf_children", np.int32),  # number of children that are leaves
         ("n_leaves", np.int32),  # number of leaves below this node, itself included
-        ("padded", np.int32),  # columns in a row of the block; 0: this node has no block
-        ("width", np.int32),  # columns in use
-        ("auxiliary", np.int32),  # 1: column 0 is the node's auxiliary classifier
-        ("n_features", np.int32),  # rows of the block, without the row of the constant feature
+        ("padded", np.int32),  # number of columns in a row of the block, 0 if the node has no block
+        ("width", np.int32),  # number of columns in use
+        ("auxiliary", np.int32),  # 1 if column 0 is the node's auxiliary classifier, else 0
+        ("n_features", np.int32),  # number of rows of the block, without the row of the constant feature
         ("table_bits", np.int32),  # the block's table has 2**table_bits entries
         ("bias", np.int64),  # slot of the row of the constant feature
         ("table", np.int64),  # index of the table's first entry
@@ -49,24 +49,27 @@ NODE = np.dtype(
 
 
 class OnlineTree(NamedTuple):
-    """Hold a tree in the form that kernels take. The arrays have spare capacity, which `grown` extends.
+    """Hold a tree as arrays for the kernels. The arrays have spare capacity, which `grown` extends.
 
     Attributes
     ----------
     nodes : NODE (capacity,)
         Nodes in the order of their creation.
     leaves : int32 (labels,)
-        Leaf of each label, NONE for labels not seen.
+        Leaf of each label, NONE for labels that no instance had.
     rows : float32 (capacity,)
         Rows of weights. Row s begins at ``SLOT * s``. Slot 0 means no row.
     entries : uint64 (capacity,)
-        Hash tables, one per block: a feature in the upper half, the slot of its row in the lower half. 0 is empty.
+        Hash tables, one per block. An entry has a feature in its upper half and the slot of the feature's row in its
+        lower half. An entry of 0 is empty.
     free_rows : uint32 (64,)
-        First free row for 2**bits siblings, by bits. The bits of its first number are the next free row. 0 is none.
+        Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
+        the next free row. 0 means none.
     free_tables : int64 (64,)
-        First free table of each size in bits. Its first entry is the next free table. 0 is none.
+        Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
+        the next free table. 0 means none.
     counters : int64 (N_COUNTERS,)
-        Counts, marks and capacities wanted, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
+        Counts, marks and required capacities, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
     """
 
     nodes: np.ndarray
@@ -81,17 +84,17 @@ class OnlineTree(NamedTuple):
 class GrowthSettings(NamedTuple):
     """Hold the settings of a tree's growth and learning."""
 
-    #: Whether a new label descends to a random child instead of best-greedily.
+    #: Whether the policy is "random" instead of "best_greedy".
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that a descent may need are learned: the result is a tree and no model.
+    #: Whether only the classifiers that the policy needs are learned. The result is a tree without a model.
     tree_only: bool
-    #: Weight of the tree's balance in best-greedy's score.
+    #: Weight of the tree's balance in the score of the policy "best_greedy".
     alpha: float
     #: Whether balance is measured as printed in the paper.
     printed: bool
-    #: b and b_max of the paper: the largest degree of an inner node, and of one whose children are leaves.
+    #: b and b_max of the paper: the largest degree of inner nodes, and of nodes whose children are all leaves.
     arity: int
     max_leaf: int
     #: float32: AdaGrad's learning rate and epsilon.
@@ -117,7 +120,7 @@ def empty_online_tree() -> OnlineTree:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with at least the capacity that its counters want. Its content stays."""
+    """Return the tree with at least the capacity that its counters require. Its content does not change."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
@@ -139,8 +142,8 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     """Return an array of at least ``size`` entries that begins with ``array``. The other entries are zero.
 
-    An array that owns its memory grows in place. The system then moves its pages, and it need not fit into memory
-    twice. This is safe: kernels keep no view between calls, and `OPLT` returns copies.
+    An array that owns its memory grows in place. The system then moves its pages, so that the array never takes twice
+    its memory. Growth in place is safe, because kernels keep no view between calls and `OPLT` returns copies.
     """
     if size <= array.size:
         return array
