@@ -1,4 +1,4 @@
-"""Grow one tree of the forest: kernels (Prabhu and Varma, KDD 2014, Algorithms 1-2)."""
+"""Grow one tree of the forest (Prabhu and Varma, KDD 2014, Algorithms 1-2). Kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
-# A forest as flat arrays.
+# The next functions store a forest as flat arrays.
 
 
 FOREST_FIELDS = (
@@ -35,7 +35,8 @@ class BinaryForest(NamedTuple):
     roots : ndarray of int32, shape (n_trees,)
         Root of each tree: an inner node, or ~leaf.
     children : ndarray of int32, shape (2 * n_inner,)
-        Children of inner node t: place 2 t for the negative side, 2 t + 1 for the positive. Encoded as in ``roots``.
+        Children of inner node t, at index 2 t for the negative side and 2 t + 1 for the positive side. Encoded as in
+        ``roots``.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
         Start of each inner node's weights.
     features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
@@ -67,7 +68,7 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees as a view: the arrays still contain all trees."""
+        """Return a forest of the first ``n`` trees. Its arrays are shared, and still contain all trees."""
         return self._replace(roots=self.roots[:n])
 
 
@@ -91,7 +92,7 @@ def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
 
 
 def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the start of each part but the first, which is empty, and the end of the last, as int64."""
+    """Return the starts of concatenated parts and the end of the last part, int64. The empty first part is ignored."""
     return np.cumsum([part.size for part in parts], dtype=np.int64)
 
 
@@ -99,7 +100,7 @@ MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-
 
 
 class Workspace(NamedTuple):
-    """Hold the memory that all nodes of a tree use in turn."""
+    """Hold the memory that all nodes of a tree use one after the other."""
 
     order: np.ndarray  # uint32 (n,): the instances, contiguous for each node
     side: np.ndarray  # int8 (n,): side of each instance of a node, 1 or -1
@@ -139,15 +140,15 @@ class TreeSettings(NamedTuple):
     label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
     ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
     discounts: np.ndarray  # float64: `discount_table`
-    cost: float  # C: a positive instance costs C / share of the positive ones, a negative one accordingly
+    cost: float  # C, the weight of the loss: C / share of the instance's side among the node's instances
     max_leaf: int  # a node with at most this number of instances becomes a leaf
-    labels_per_leaf: int  # largest number of labels kept in a leaf: the largest weighted counts
-    stopping: StoppingCriteria  # of the logistic regression
+    labels_per_leaf: int  # a leaf keeps at most this many labels, with the largest weighted counts
+    stopping: StoppingCriteria  # limits of the logistic regression
 
 
 @njit(cache=True, nogil=True)
 def grow_binary_tree(x, y, work, settings, seed, tree):
-    """Grow a tree. Nodes are in preorder, the child on the positive side first.
+    """Grow a tree. Nodes are in preorder, and the child on the positive side comes first.
 
     Parameters
     ----------
@@ -158,25 +159,26 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     settings : TreeSettings
         Settings of the forest.
     seed, tree : int
-        The random numbers of a node depend only on the seed, the number of the tree and the node's place.
+        The random numbers of a node depend only on the seed, the number of the tree and the node's index in
+        ``children``.
 
     Returns
     -------
     children : list of int32
-        Children of inner node t: place 2 t + 1 for the negative side, 2 t + 2 for the positive. Each is the number of
-        an inner node, or ~leaf. Place 0 holds the root.
+        Children of inner node t, at index 2 t + 1 for the negative side and 2 t + 2 for the positive side. Each child
+        is the number of an inner node, or ~leaf. Index 0 holds the root.
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, features ascending.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
-        Labels of each leaf, ascending, the number of its instances with each label, and the number of its instances.
-        These lists and the lists of inner nodes begin with an entry that only fixes their type.
+        Labels of each leaf (ascending), the number of its instances with each label, and the number of all its
+        instances. These lists and the lists of inner nodes begin with an entry that only fixes the type of the list.
     """
     n = x.indptr.size - 1
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     none = work.features[:0]
     features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
-    todo = [(0, n, 0)]  # start and end in the order, and the node's place in ``children``
+    todo = [(0, n, 0)]  # start and end in the order, and the node's index in ``children``
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
@@ -205,12 +207,12 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
 
 @njit(cache=True, nogil=True)
 def split_node(x, y, node, settings, key, work):
-    """Choose a node's sides by nDCG, fit a sparse linear classifier, and order the node by its predictions.
+    """Choose the sides of a node's instances by nDCG, fit a classifier, and order the instances by its predictions.
 
     Returns
     -------
     n_negative : int
-        ``node[:n_negative]`` go to the negative side. 0 or all means no split.
+        The instances ``node[:n_negative]`` go to the negative side. The node is not split if one side is empty.
     features : uint32, weights : float32, bias : float32
         Non-zero weights of the classifier, features ascending.
     """
@@ -249,7 +251,7 @@ def split_node(x, y, node, settings, key, work):
 
 @njit(cache=True, nogil=True)
 def divide(x, node, features, weights, bias, dense, moved):
-    """Order instances by their side of a node, negative side first, and return the size of the negative side.
+    """Order a node's instances by side, negative side first, and return the size of the negative side.
 
     Training and prediction both call this function, so a training instance is counted in the leaf that it reaches.
 
@@ -258,7 +260,7 @@ def divide(x, node, features, weights, bias, dense, moved):
     x : KernelCSR
         All instances.
     node : uint32 (k,)
-        Instances of the node. Reordered: each side keeps its previous order.
+        Instances of the node. They are reordered in place, and each side keeps its previous order.
     features : uint32, weights : float32, bias : float32
         The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
         program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.
@@ -269,8 +271,8 @@ def divide(x, node, features, weights, bias, dense, moved):
 
     Notes
     -----
-    The weights are stored densely once. Each non-zero of an instance then costs one read of 8 bytes and one from the
-    cache.
+    The weights are first copied to a dense array. Each non-zero of an instance then takes one read of 8 bytes, and one
+    read from the cache.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for k in range(features.size):
@@ -291,16 +293,17 @@ def divide(x, node, features, weights, bias, dense, moved):
     return n_negative
 
 
-# The instances of one node, feature by feature: kernels.
+# The next kernels collect the instances of one node, feature by feature.
 
 
 @njit(cache=True, nogil=True)
 def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
-    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. Each instance
-    adds at most its cost times \|x_ij\| to one of the two sums of a feature, depending on sign and class. A feature
-    whose two sums stay below 1 is dropped. At a node with few instances, most features are dropped.
+    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. Two sums per
+    feature bound the derivative in both directions. Instance i adds at most its cost times \|x_ij\| to one sum of
+    feature j, depending on sign and class. A feature whose two sums are below 1 is dropped. At a node with few
+    instances, most features are dropped.
 
     Parameters
     ----------
@@ -311,20 +314,21 @@ def gather_columns(x, node, side, costs, work):
     side : int8 (k,)
         Class of each instance, 1 or -1.
     costs : (float32, float32)
-        Weights of the loss: for a positive and for a negative instance.
+        Weights of the loss of a positive and of a negative instance.
     work : Workspace
-        Its columns are written.
+        Memory whose columns are overwritten.
 
     Returns
     -------
     int
-        Number of columns p. ``features[:p]`` are in the order of their first appearance. The last is the constant
-        feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (places within ``node``) and their
-        ``values``.
+        Number of columns p. ``features[:p]`` are in the order of their first appearance. The last column is the
+        constant feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (positions within ``node``) and
+        their ``values``.
 
     Notes
     -----
-    Two passes over the non-zeros read 8 bytes each and update 12 bytes of scratch at random. The second writes 8 bytes.
+    Two passes over the non-zeros each read 8 bytes per non-zero and update 12 bytes of scratch at random. The second
+    pass also writes 8 bytes.
     """
     counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
     rows, values = work.rows, work.values
@@ -336,10 +340,10 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             n_own = counts[feature]
-            counts[feature] = end  # from here on, the place of the feature's next value
+            counts[feature] = end  # from here on, ``counts`` holds the position of the feature's next value
             starts[n_columns] = end
             end += n_own
-            # Dropped features move behind the kept ones: their places are still to be set to ``end``.
+            # Dropped features move behind the kept features. Their positions are set to ``end`` below.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
     for feature in features[n_columns:n_touched]:
@@ -367,7 +371,7 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            features[n_touched] = feature  # without a branch: the next overwrites it if it is not new
+            features[n_touched] = feature  # this avoids a branch: the next feature overwrites a feature that is not new
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
             value = own[k] * pull
@@ -378,10 +382,10 @@ def bound_features(x, node, side, costs, counts, bounds, features):
 
 @njit(cache=True, nogil=True)
 def fill_columns(x, node, places, end, rows, values):
-    """Write each non-zero to its feature's next place.
+    """Write each non-zero to the next position of its feature's column.
 
-    Features without a column all write to the place ``end``, behind the columns, because a branch would be mispredicted
-    for many non-zeros.
+    Non-zeros of features without a column are written to position ``end``, behind the columns. A branch instead would
+    be mispredicted for many non-zeros.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
@@ -394,7 +398,7 @@ def fill_columns(x, node, places, end, rows, values):
             places[ids[k]] = place + np.uint32(place != end)
 
 
-# The labels of one node: kernels.
+# The next kernels count the labels of one node.
 
 
 @njit(cache=True, nogil=True)
@@ -415,7 +419,7 @@ def number_labels(y, node, numbers):
     starts : int64 (k + 1,), labels : uint32
         Label sets of the node in CSR form, with the new numbers.
     found : uint32
-        The label of each number.
+        The label that each number stands for.
     """
     indptr, indices = y.indptr, y.indices
     starts = np.empty(node.size + 1, dtype=np.int64)
@@ -438,11 +442,11 @@ def number_labels(y, node, numbers):
 
 @njit(cache=True, nogil=True)
 def distinct_labels(y, node, counts):
-    """Return the labels of a node's instances, ascending, and write their numbers of instances to ``counts``."""
+    """Return the labels of a node's instances, ascending. Write the number of instances per label to ``counts``."""
     indptr, indices, total = y.indptr, y.indices, np.int64(0)
     for i in node:
         total += indptr[i + 1] - indptr[i]
-    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # one more, for writes that are not kept
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # the last entry is for writes that are not kept
     n_found = 0
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
@@ -452,7 +456,7 @@ def distinct_labels(y, node, counts):
     # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is cheaper.
     if 16 * n_found > counts.size:
         n_found = 0
-        for label in range(counts.size):  # without a branch, as in the loop over the instances
+        for label in range(counts.size):  # this loop also avoids a branch
             found[n_found] = label
             n_found += counts[label] > 0
         return found[:n_found]
@@ -463,7 +467,7 @@ def distinct_labels(y, node, counts):
 
 @njit(cache=True, nogil=True)
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
-    """Count the labels of a leaf and keep the largest weighted counts, ties to the smaller label.
+    """Count the labels of a leaf and keep the labels with the largest weighted counts. Ties go to the smaller label.
 
     Parameters
     ----------
@@ -481,7 +485,7 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
     Returns
     -------
     labels, counts : uint32
-        At most ``max_labels`` labels, ascending, and the number of instances with each.
+        At most ``max_labels`` labels, ascending, and the number of instances with each label.
     """
     found = distinct_labels(y, node, counts)
     kept = found if found.size <= max_labels else largest_of(found, label_weights, counts, max_labels)
@@ -495,8 +499,8 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
 def largest_of(labels, label_weights, counts, n_kept):
     """Return the labels with the ``n_kept`` largest weighted counts, in their previous order.
 
-    ``n_kept`` is smaller than the number of labels. The smallest weighted count kept decides which labels stay, so a
-    full sort is not needed.
+    ``n_kept`` is smaller than the number of labels. The labels are compared with the smallest weighted count to keep,
+    so a full sort is not needed.
     """
     weighted = np.empty(labels.size, dtype=np.float32)
     for k in range(labels.size):

@@ -1,4 +1,4 @@
-"""Fit L1-regularised logistic regression by newGLMNET: kernels (Yuan, Ho and Lin, JMLR 2012)."""
+"""Fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012). Kernels."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ LINE_SEARCH_SHRINKAGE = 0.5
 
 
 class StoppingCriteria(NamedTuple):
-    """Set the limits at which `fit_logistic` stops.
+    """Hold the limits at which `fit_logistic` stops.
 
     Attributes
     ----------
     tolerance : float
-        Violation of the optimality conditions, summed over the weights, relative to the sum at w = 0.
+        Limit of the violation of the optimality conditions, summed over the weights and relative to the sum at w = 0.
     newton_steps, passes, line_search_steps : int
-        Limits: Newton steps, passes of coordinate descent per Newton step, and step sizes tried per Newton step.
+        Limits of the number of Newton steps, of passes of coordinate descent per Newton step, and of step sizes tried
+        per Newton step.
     """
 
     tolerance: float = 0.01
@@ -35,10 +36,10 @@ class StoppingCriteria(NamedTuple):
 
 
 class NodeColumns(NamedTuple):
-    """Hold instances column by column. The constant feature is a column like the others."""
+    """Hold instances column by column. The constant feature is one of the columns."""
 
     starts: np.ndarray  # int64 (p + 1,): start of each column
-    rows: np.ndarray  # uint32: instances
+    rows: np.ndarray  # uint32: instances with a non-zero in the column
     values: np.ndarray  # float32: values of these instances
 
 
@@ -47,21 +48,21 @@ class Sides(NamedTuple):
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
-    margins: np.ndarray  # float32 (n,), as all arrays below: w.x_i
-    gradient: np.ndarray  # first derivative of the loss with respect to the margin
-    curvature: np.ndarray  # second derivative
-    along: np.ndarray  # change of the margins, or of the first derivatives, by the step
-    terms: np.ndarray  # scratch for the losses
+    margins: np.ndarray  # w.x_i; this array and all arrays below are float32 (n,)
+    gradient: np.ndarray  # first derivative of an instance's loss with respect to its margin
+    curvature: np.ndarray  # second derivative of an instance's loss with respect to its margin
+    along: np.ndarray  # change of the margins, or of the first derivatives, due to the step
+    terms: np.ndarray  # scratch for the losses of the instances
 
 
 class Coordinates(NamedTuple):
-    """Hold the p weights and the values that a Newton step needs for each."""
+    """Hold the p weights and the values that a Newton step needs for each weight."""
 
-    weights: np.ndarray  # float32 (p,), as all arrays but the last
-    slope: np.ndarray  # first derivative of the loss
-    bend: np.ndarray  # second derivative
+    weights: np.ndarray  # the weights w; all arrays except the last are float32 (p,)
+    slope: np.ndarray  # first derivative of the loss with respect to each weight
+    bend: np.ndarray  # second derivative of the loss with respect to each weight
     step: np.ndarray  # change of the weights by the Newton step
-    active: np.ndarray  # uint32 (p,): weights to update come first
+    active: np.ndarray  # uint32 (p,): numbers of the weights, with the weights to update first
 
 
 @njit(cache=True, nogil=True)
@@ -79,16 +80,16 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     key : uint64
         Stream of random numbers for the order of the coordinates.
     weights : float32 (p,), margins : float32 (n,)
-        Written: the solution w, and w.x_i.
+        Overwritten with the solution w, and with w.x_i.
 
     Notes
     -----
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
     weights that are non-zero or violate the optimality conditions. Then the step is halved until the objective falls
     enough. Each pass draws a new order of the coordinates. With a fixed order, a fit took three times as long at the
-    root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. A visit reads 12 bytes for each
-    non-zero of the column. If the weight moves, it reads 16 more and writes 4. Arrays indexed by instance stay in the
-    cache.
+    root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. An update of a weight reads 12
+    bytes for each non-zero of its column. If the weight changes, the update reads 16 more bytes and writes 4. Arrays
+    indexed by instance stay in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
@@ -120,7 +121,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
 def logistic_loss(sides, size):
     """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
 
-    The terms are computed first, by vector instructions, and then summed in a fixed order.
+    The terms are first computed by vector instructions, and then summed in a fixed order.
     """
     sides = unowned(sides)
     side, costs, margins, along, terms = sides.side, sides.costs, sides.margins, sides.along, sides.terms
@@ -181,7 +182,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(cache=True, nogil=True, inline="always")
 def violation_of(derivative, weight):
-    """Return the distance from zero of the smallest subgradient at a weight."""
+    """Return the smallest absolute subgradient at a weight. It is zero at the optimum."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -194,8 +195,9 @@ def violation_of(derivative, weight):
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model by coordinate descent and return the number of passes.
 
-    Writes the step, and uses ``along`` for the change of each instance's derivative. A pass skips the weights that are
-    zero and well inside their interval. When the others have settled, a pass visits all again.
+    The function writes the step, and uses ``along`` for the change of each instance's derivative. A pass skips weights
+    that are zero if their derivative is well inside the interval where zero is optimal. When the other weights have
+    converged, a pass visits all weights again.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     along, curvature, one = sides.along, sides.curvature, np.float32(1)
@@ -241,7 +243,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(cache=True, nogil=True, inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the move of one weight to the minimum of its second-order model plus |w|, limited to 10 in size."""
+    """Return the change of one weight that minimises its second-order model plus |w|, limited to -10 .. 10."""
     one, limit = np.float32(1), np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second
@@ -254,7 +256,7 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Find a step size that decreases the objective enough, apply it and return the new loss, or -1 if none does."""
+    """Apply a step size that decreases the objective enough, and return the new loss, or -1 if there is none."""
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along
     weights, slope, _, step, _ = unowned(coordinates)

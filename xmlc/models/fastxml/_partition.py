@@ -1,4 +1,4 @@
-"""Assign a node's instances to its two sides by nDCG: kernels (Prabhu and Varma, KDD 2014, Section 4)."""
+"""Assign a node's instances to its two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4). Kernels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
-# Gains are integers in units of 2**-16. Updates of their sums as instances change sides have no rounding error. Sums do
-# not depend on the order, and equal sums are exactly equal.
+# Gains are integers in units of 2**-16. Their sums therefore have no rounding error when instances change sides. Sums
+# do not depend on the order of the instances, and ties are exact.
 FIXED_POINT = 1 << 16
-# A label and its weighted sum share a sorting key of 64 bits.
+# A sorting key of 64 bits contains a label and its weighted sum.
 LABEL_BITS = 24
 SCORE_BITS = 40
 LARGEST_SCORE = (1 << SCORE_BITS) - 1
-DIGIT_BITS = 9  # per pass of the sort: 512 counters
+DIGIT_BITS = 9  # number of bits per pass of the sort, which needs 512 counters
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
@@ -28,9 +28,9 @@ class PartitionArrays(NamedTuple):
 
     negative: np.ndarray  # int64: sum of the gains of the negative side's instances
     positive: np.ndarray  # int64: sum of the gains of the positive side's instances
-    keys: np.ndarray  # uint64: as in `rank_by_gain`
-    scratch: np.ndarray  # uint64: as in `rank_by_gain`
-    counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,)
+    keys: np.ndarray  # uint64: sorting keys, see `rank_by_gain`
+    scratch: np.ndarray  # uint64: scratch of `rank_by_gain`
+    counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,): counters of the sort
     here: np.ndarray  # int64: gain of each label's rank on the positive side
     there: np.ndarray  # int64: gain of each label's rank on the negative side
     difference: np.ndarray  # int64: ``here - there``
@@ -42,13 +42,13 @@ def discount_table(size: int) -> np.ndarray:
 
 
 def ideal_table(size: int) -> np.ndarray:
-    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1: int64 in units of 2**-16, 0 for k = 0."""
+    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16. Entry 0 is 0."""
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
 
 def dcg_table(size: int) -> np.ndarray:
-    """Return the table that replaces `ideal_table` if DCG is the objective: 1 for k > 0."""
+    """Return the table that replaces `ideal_table` if DCG is the objective. Its entries are 1 for k > 0."""
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 
@@ -59,15 +59,15 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     Parameters
     ----------
     starts : int64 (n + 1,), labels : uint32
-        Label sets of the node's instances, labels numbered within the node in ascending order.
+        Label sets of the node's instances. Labels are numbered within the node, in ascending order.
     weights : float32 (n_labels,)
-        Gain of each label: 1, or its inverse propensity.
+        Gain of each label, either 1 or its inverse propensity.
     ideal : int64
-        `ideal_table`, or `dcg_table` for DCG, at least as long as the largest label set plus one.
+        `ideal_table`, or `dcg_table` for DCG. The length is at least the size of the largest label set plus one.
     discounts : float64
         `discount_table`, at least n_labels long.
     side : int8 (n,)
-        Initial sides, 1 or -1. Written: the result.
+        Initial sides, 1 or -1. Overwritten with the resulting sides.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
     Notes
     -----
-    A label's place on a side is the rank of its gain, summed over the side's instances. Ties go to the smaller label.
-    An instance that both sides rank equally well stays on its side. The loop ends if a round gains less than 1e-6. A
-    round reads 4 bytes for each label of each instance. Arrays indexed by label are read from the cache.
+    Each side ranks the labels by their gain, summed over the side's instances. Ties go to the smaller label. An
+    instance that both sides rank equally well stays on its side. The loop ends if a round improves the value by less
+    than 1e-6. A round reads 4 bytes for each label of each instance. Arrays indexed by label are read from the cache.
     """
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
@@ -99,7 +99,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
-    """Run `partition_by_ndcg` on arrays without reference counts. Scores are multiplied by ``scale``."""
+    """Compute the result of `partition_by_ndcg` without reference counting. ``scale`` multiplies the scores."""
     arrays = unowned(arrays)
     starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
     weights, side = unchecked_view(weights, 0, weights.size), unchecked_view(side, 0, side.size)
@@ -123,7 +123,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Sum each label's ideal gains over the instances of the negative and the positive side: int64 (2, n_labels)."""
+    """Return the sum of each label's ideal gains over the negative and the positive side, int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
@@ -134,7 +134,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that limits weighted sums to 40 bits. It is 1 below tens of millions of instances."""
+    """Return the factor that limits weighted sums to 40 bits. It is 1 for less than tens of millions of instances."""
     scale = 1.0
     for label in range(weights.size):
         while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):
@@ -144,24 +144,24 @@ def score_scale(total, weights):
 
 @njit(cache=True, nogil=True)
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
-    """Rank labels by weighted sum, ties to the smaller label, and write the gain of each label's rank.
+    """Rank labels by weighted sum and write the gain of each label's rank. Ties go to the smaller label.
 
     Parameters
     ----------
     sums : int64 (n_labels,), weights : float32 (n_labels,), scale : float
-        The score of a label is the product of the three.
+        The score of a label is the product of its sum, its weight and the scale.
     discounts : float64
         Discounts from `discount_table`.
     keys, scratch : uint64 (n_labels,), counts : uint32
         Scratch. ``counts`` must be long enough for the digits of any score.
     gains : int64 (n_labels,)
-        Written: the gains.
+        Overwritten with the gains.
 
     Notes
     -----
-    The sort is a stable radix sort by the distance of each score from the largest. Scores of small nodes have few
-    bits, so digits of at most 9 bits need few passes. The digits of all passes are
-    counted while the keys are built. The last pass writes gains instead of keys.
+    The sort is a stable radix sort by the difference between the largest score and each score. Scores of small nodes
+    have few bits, so digits of at most 9 bits need few passes. The digits of all passes are counted while the keys are
+    built. The last pass writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):
@@ -185,7 +185,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 def digits_of(largest):
     """Return the number of passes of at most 9 bits that sort numbers up to ``largest``, and the bits of each pass.
 
-    A negative number, which means that there is nothing to sort, counts as 0.
+    A negative number means that there is nothing to sort. It is treated as 0.
     """
     bits = 1
     while largest >> bits > 0:
@@ -196,7 +196,7 @@ def digits_of(largest):
 
 @njit(cache=True, nogil=True)
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write the keys of the scores and, for each pass and digit, the number of keys with a smaller digit."""
+    """Write the sorting key of each score, and for each pass and digit the number of keys with a smaller digit."""
     size, mask = 1 << width, np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
         counts[place] = 0
@@ -215,7 +215,7 @@ def count_digits(scores, largest, n_passes, width, keys, counts):
 
 @njit(cache=True, nogil=True)
 def sort_by_digit(keys, digit, width, places, target):
-    """Copy keys in the order of a digit of their scores. ``places`` holds the next place for each digit."""
+    """Copy keys in the order of one digit of their scores. ``places`` holds the next position for each digit."""
     shift, mask = np.uint64(LABEL_BITS + digit * width), np.uint64((1 << width) - 1)
     for k in range(keys.size):
         value = (keys[k] >> shift) & mask
@@ -225,7 +225,7 @@ def sort_by_digit(keys, digit, width, places, target):
 
 @njit(cache=True, nogil=True)
 def choose_sides(starts, labels, difference, ideal, side, negative, positive):
-    """Move each instance to the side where its labels gain more, update the sums of both sides, and count the moves."""
+    """Move each instance to the side where its labels gain more, update the sums, and return the number of moves."""
     moved = 0
     for i in range(side.size):
         own = unchecked_view(labels, starts[i], starts[i + 1])

@@ -1,4 +1,4 @@
-"""The FastXML estimator."""
+"""Provide the FastXML estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -29,56 +29,60 @@ from xmlc.models.fastxml._grow import (
 from xmlc.models.fastxml._logistic import StoppingCriteria
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
-LARGEST_GAIN = 2.0**46  # limit for all labels together: int64 sums, in units of 2**-16, then cannot overflow
-COST = 1.0  # C of the logistic regression, the program's default: a side's losses weigh C / share of the side
+LARGEST_GAIN = 2.0**46  # limit of the sum of all gains, so that int64 sums in units of 2**-16 cannot overflow
+COST = 1.0  # C of the logistic regression, as in the program; the loss on a side has weight C / share of the side
 
 
 @hyperparameters
 class FastXML(AveragedForest):
-    """Train a forest of trees that send an instance to the side that ranks its labels better (plt2016, Section 5.3).
+    """Train a forest of trees that send each instance to the side that ranks its labels better (plt2016, Section 5.3).
 
-    A node assigns its instances to two sides. Ranking the labels of each side by frequency then gives the best nDCG.
-    The node learns a sparse linear classifier that separates the sides. A leaf holds the shares of the labels among
-    its few instances. The estimate of a label is the mean of its shares in the leaves that an instance reaches. It is
-    0 for almost all labels. Method: Prabhu and Varma, FastXML, KDD 2014. As in their program, nDCG is optimised once,
-    from random sides. Then L1-regularised logistic regression fits the classifier once.
+    A node assigns its instances to two sides, so that ranking the labels of each side by frequency maximises nDCG. The
+    node learns a sparse linear classifier that separates the sides. A leaf stores, for each label, the share of its few
+    instances that have the label. The estimate of a label is the mean of its shares in the leaves that an instance
+    reaches. The estimate is 0 for almost all labels. The method is FastXML (Prabhu and Varma, KDD 2014). As in their
+    program, nDCG is optimised once, from random sides. Then L1-regularised logistic regression fits the classifier
+    once.
 
     Parameters
     ----------
     n_trees : int
         Size of the forest. Trees differ only by their random numbers.
     max_leaf : int
-        A node with at most this number of instances is a leaf. So is a node that its classifier cannot divide.
+        A node with at most this number of instances is a leaf. A node that its classifier cannot divide is also a leaf.
     labels_per_leaf : int
         Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
         Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of
-        its labels, as FastXML does. "dcg" does not divide, like the program of PfastreXML (its ``USE_IDCG`` is false).
-        Instances with many labels then weigh more.
+        its labels, as FastXML does. "dcg" uses the undivided DCG, like the program of PfastreXML (its ``USE_IDCG`` is
+        false). Instances with many labels then have a larger influence.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published results use unscaled features.
     propensity_weighted : bool
-        PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both to choose
-        sides and to rank. `predict_proba` still estimates probabilities.
+        PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both in
+        training and in rankings. `predict_proba` still estimates probabilities.
     propensity_a, propensity_b : float
-        Parameters A and B of the propensities: 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon, 0.55, 1.5 for all others
-        (`xmlc.metrics.propensity_parameters`).
+        Parameters A and B of the propensities: (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon, and (0.55, 1.5) for
+        other datasets (`xmlc.metrics.propensity_parameters`).
     alpha : float
-        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha). P is the forest's score, B the score of the
-        tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). 1 trains no tail classifiers.
+        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha). P is the score of the forest. B is the score of
+        the tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha 1, no tail classifiers are
+        trained.
     gamma : float
-        Steepness of the tail classifiers. Their docstring relates it to the number in the program.
+        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the setting of the
+        program.
     random_state : int
-        Seed of the first sides. Each tree has its own random numbers.
+        Seed of the initial random sides. Each tree uses different random numbers.
     n_jobs : int or None
-        Threads. The result is bit-identical on any number. None: as many as numba is given; -1: all cores.
+        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
 
     Attributes
     ----------
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Inner nodes that each instance passed in all trees in the last prediction. Thresholds do not change it.
+        Number of inner nodes that each instance passed in the last prediction, in all trees together. Thresholds do not
+        change this number.
 
     Notes
     -----
@@ -143,11 +147,12 @@ class FastXML(AveragedForest):
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Rank as PfastreXML does, by ``P**alpha * B**(1 - alpha)``, with P an estimate times its label's weight.
+        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``, where P is an estimate times the label's weight.
 
-        The order is the order of the paper's ``alpha * log P + (1 - alpha) * log B``. The score is positive, so a score
-        that is not stored still means that the label is no candidate. A score too small for a normal float32 is raised
-        to the smallest. The published program returns the same product for the 1000 best labels of each instance.
+        These scores give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log B``. Scores are positive,
+        so that a score of 0 (not stored) still means that the label is no candidate. A positive score below the
+        smallest normal float32 is raised to that number. The published program returns the same product for the 1000
+        best labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:
@@ -191,7 +196,7 @@ class FastXML(AveragedForest):
         self.label_weights_ = arrays["label_weights"]
 
 
-# Find the leaf that each instance reaches: kernel.
+# The next kernel finds the leaf that each instance reaches.
 
 
 @njit(cache=True, nogil=True)
@@ -203,7 +208,7 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     x : KernelCSR
         Instances.
     first, last : int
-        The block: instances first to last - 1.
+        The block consists of the instances first to last - 1.
     root : int
         Root of the tree: an inner node, or ~leaf.
     forest : BinaryForest
@@ -211,14 +216,14 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     n_features : int
         Number of features in training.
     leaves : int32 (last - first,)
-        Written: the leaf that each instance reaches.
+        Overwritten with the leaf that each instance reaches.
     n_products : int64 (last - first,)
-        Written: the number of inner nodes that each instance passes.
+        Overwritten with the number of inner nodes that each instance passes.
 
     Notes
     -----
-    All instances of the block that reach a node are handled together. `xmlc.models.fastxml._grow.divide`, which also
-    divides training instances, sends them to the children.
+    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends them
+    to the children, in prediction as in training.
     """
     starts = forest.weight_starts
     order = np.arange(first, last).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Grow one tree (ldsm2020, Algorithms 1 and 4): Python code orders the nodes, kernels do the work on each node."""
+"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code orders the nodes, and kernels train and split each node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF, forest_fields
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
 
-# A forest of M-ary trees as flat arrays.
+# The next functions store a forest of M-ary trees as flat arrays.
 
 
 FOREST_FIELDS = (
@@ -52,13 +52,13 @@ class MultiwayForest(NamedTuple):
     features : ndarray of uint32, shape (n_features,)
         Features of each inner node, in no order.
     weights : ndarray of float32, shape (n_features, M)
-        Weights of these features in the node's regressors.
+        Weights of these features in the node's M regressors.
     biases : ndarray of float32, shape (n_inner, M)
         Biases of the regressors.
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, in no order, and the number of its instances with each label.
+        Labels of each leaf, in no order, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -83,7 +83,7 @@ class MultiwayForest(NamedTuple):
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return the first ``n`` trees, with views of the arrays."""
+        """Return a forest of the first ``n`` trees. Its arrays are views."""
         inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
         weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
         ends = {
@@ -98,7 +98,7 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-LEARNED = ("features", "weights", "biases", "objectives")  # arrays that an inner node learns
+LEARNED = ("features", "weights", "biases", "objectives")  # arrays that training writes for each inner node
 NODES_AT_A_TIME = 64
 
 
@@ -113,7 +113,7 @@ def grow_multiway_tree(
     shuffled: bool,
     settings: NodeSettings,
 ) -> dict[str, np.ndarray]:
-    """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest among ties.
+    """Grow a tree by Algorithm 1, which splits the leaf with the highest priority next. Ties go to the newest leaf.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def grow_multiway_tree(
     seed, tree : int
         The random numbers of a node depend only on the seed, the number of the tree and the number of the node.
     enough : int
-        Number of nodes, inner nodes and leaves together, at which no more leaves are split.
+        No leaf is split when the tree has at least this many nodes (inner nodes and leaves).
     shuffled : bool
-        Stream the instances in a random order, drawn once for the tree.
+        Whether to stream the instances in a random order, drawn once for the tree.
     settings : NodeSettings
         Hyperparameters of a node's training.
 
@@ -137,8 +137,9 @@ def grow_multiway_tree(
 
     Notes
     -----
-    In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 for each pair of a leaf and one of its
-    instances. The arrays of some nodes at a time are appended to the tree's, so that no tree is in memory twice.
+    In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 bytes for each pair of a leaf and one of its
+    instances. After every few nodes, their arrays are appended to the arrays of the tree, so that no tree is in memory
+    twice.
     """
     n, arity = x.indptr.size - 1, settings.arity
     key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
@@ -149,17 +150,17 @@ def grow_multiway_tree(
     scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
     members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
-    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # of the nodes that are split
+    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # one entry for each split node
     tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
-    while queue and len(members) < enough:  # Algorithm 1: while Q is not empty and t < T_max
+    while queue and len(members) < enough:  # "while Q is not empty and t < T_max" in Algorithm 1
         priority, negative = heapq.heappop(queue)  # v = Q.pop()
         node = members[-negative]
         if priority == 0 or node.size < 2:
             continue
         node_key = np.uint64(stream_key(np.uint64(key), np.int64(-negative)))
-        # TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4)
+        # This call is TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4).
         sent, sizes, priorities, features, *others = make_children(x, y, node, d, data, settings, node_key, *scratch)
         if not priorities.size:
             continue
@@ -177,7 +178,8 @@ def grow_multiway_tree(
             end += size
         members[-negative] = none
     join_parts(tree_arrays, learned, *LEARNED)
-    # Nodes are numbered in the order of their creation. Inner nodes and leaves now get their own numbers.
+    # So far, nodes are numbered in the order of their creation. From here on, inner nodes and leaves are numbered
+    # apart.
     n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
@@ -199,7 +201,7 @@ def grow_multiway_tree(
 
 
 def join_parts(arrays: Appendable, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
-    """Append the parts of some nodes to the named arrays, and release the parts."""
+    """Append the arrays of some nodes to the arrays ``names`` of the tree, and release the nodes' arrays."""
     arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
     parts.clear()
 
@@ -215,7 +217,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Priorities of the children. Empty if the node is not to be split, because a child is empty or has all instances.
+        Priorities of the children. Empty if the node stays a leaf, because a child would have no or all instances.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
         Regressors of the node.
     objectives : float64 (1, epochs)
@@ -289,7 +291,7 @@ def priority_of(y, node, label_counts):
 
 @njit(cache=True, nogil=True)
 def label_histogram(y, node, label_counts):
-    """Return the labels of a node and the number of its instances with each, uint32, in order of first appearance."""
+    """Return the labels of a node and the number of its instances per label, uint32, in order of first appearance."""
     n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
@@ -306,27 +308,28 @@ def label_histogram(y, node, label_counts):
     return labels, counts
 
 
-# The instances of one node, with features and labels numbered within it: kernels.
+# The next kernels copy the instances of one node. Features and labels are numbered within the node.
 
 
 NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
 class NodeData(NamedTuple):
-    """Hold the instances of one node of a tree, in the order of the stream. All nodes use this memory in turn.
+    """Hold the instances of one node of a tree, in the order of the stream. The nodes reuse this memory.
 
     Attributes
     ----------
     starts : int64 (n + 1,), ids : uint32, values : float32
-        Features of each instance in CSR form, numbered within the node. The last one is constant.
+        Features of each instance in CSR form, numbered within the node. The last feature of an instance is the
+        constant.
     label_starts : int64 (n + 1,), label_ids : uint32
         Labels of each instance, numbered within the node.
     features : uint32 (d + 1,)
         Features of the node. Number d is the constant feature.
     scales, means : float32 (d + 1,)
-        A value is (x - mean) / scale.
+        Scale and mean of each feature. The stored value of a feature x is (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        Numbers of features and labels within the node, all `NO_PLACE` between nodes.
+        Number of each feature and label within the node. All entries are `NO_PLACE` between two nodes.
     labels : uint32 (m,)
         Labels of the node.
     """
@@ -347,7 +350,7 @@ class NodeData(NamedTuple):
 def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeData:
     """Return a `NodeData` for n instances with ``n_values`` values and ``n_labels`` labels in all.
 
-    It takes 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
+    The arrays take 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
     """
     return NodeData(
         np.zeros(n + 1, dtype=np.int64),
@@ -366,7 +369,7 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
 
 @njit(cache=True, nogil=True)
 def gather_labels(y, node, data):
-    """Number the labels of a node in order of first appearance, copy its label sets, and return the number."""
+    """Number a node's labels in order of first appearance, copy its label sets, and return the number of labels."""
     n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
     for i in range(node.size):
         for label in unchecked_view(indices, indptr[node[i]], indptr[node[i] + 1]):
@@ -387,18 +390,19 @@ def gather_scaled(x, node, data):
     """Number the features of a node in order of first appearance, and copy its instances with scaled features.
 
     The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1. This is the
-    normalisation of Ross, Mineiro and Langford (Normalized online learning, 2013). They learn the scale from the
-    stream, and shrink the weight when the scale grows. Here all instances of a node are available, so its scales are
-    exact from the start.
+    normalisation of Ross, Mineiro and Langford (Normalized online learning, 2013). These authors learn the scale from
+    the stream, and shrink the weight when the scale grows. Here all instances of a node are available, so the scales
+    are exact from the start.
 
     Returns
     -------
     int
-        Number of features p, including the constant one.
+        Number of features p, including the constant feature.
 
     Notes
     -----
-    Each non-zero costs 8 bytes read, 12 of scratch updated at random, 8 written, then 8 read and 4 written.
+    The first pass over a non-zero reads 8 bytes, updates 12 bytes of scratch at random, and writes 8 bytes. The second
+    pass reads 8 bytes and writes 4.
     """
     indptr, indices, values_of = x.indptr, x.indices, x.data
     constant = np.uint32(data.places.size - 1)
@@ -440,8 +444,8 @@ def gather_scaled(x, node, data):
 def gather_standardised(x, node, data):
     """Copy the instances of a node densely, with mean 0 and variance 1 of each feature at the node.
 
-    Parameters and result are the same as in `gather_scaled`. All features are copied, zeros included, and the constant
-    one stays 1. A feature that does not vary becomes 0.
+    Parameters and result are the same as in `gather_scaled`. All features are copied, zeros included. The constant
+    feature stays 1, and other features without variance become 0.
     """
     n_features = data.places.size
     rows = data.values[: node.size * n_features].reshape(node.size, n_features)
@@ -471,18 +475,18 @@ def gather_standardised(x, node, data):
     return n_features
 
 
-# Send instances from a node to its children: kernels (ldsm2020, Section 2 and Algorithms 4 and 5).
+# The next kernels send instances from a node to its children (ldsm2020, Section 2 and Algorithms 4 and 5).
 
 
-SENT = np.float32(0.5)  # an instance goes in each direction whose margin reaches this
+SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least this value
 
 
 @njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions of an instance, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
 
-    This follows Algorithms 4 and 5, with >= instead of >. If no margin reaches 1/2, the largest margin decides, the
-    first among ties.
+    This follows Algorithms 4 and 5, with >= instead of >. If no margin reaches 1/2, the direction is the one with the
+    largest margin. Ties go to the first direction.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -514,7 +518,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
     dense : float32 (d * M,)
         Scratch, all zero before and after.
     chosen : uint8 (n,)
-        Written: the directions, one bit each.
+        Overwritten with the directions of each instance, one bit per direction.
     """
     arity, margins = biases.size, np.empty(biases.size, dtype=np.float32)
     for k in range(features.size):
@@ -532,7 +536,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count the instances per direction into ``sizes``, int64 (M,), and return whether each has some but not all."""
+    """Count each direction's instances in ``sizes``, int64 (M,). Return whether each has some but not all instances."""
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -545,7 +549,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in their order. ``sent`` has exactly their number."""
+    """Write the instances that go in a direction to ``sent``, in unchanged order. ``sent`` has the exact length."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

@@ -1,4 +1,4 @@
-"""Train the regressors of one node: kernels (ldsm2020, Algorithm 2)."""
+"""Train the regressors of one node (ldsm2020, Algorithm 2). Kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # start of sums of squares, so that none is zero (gradients are far larger)
+SMALLEST_SQUARE = np.float32(1e-30)  # initial value of sums of squares, so that no sum is zero (gradients are larger)
 
 
 class NodeSettings(NamedTuple):
@@ -36,15 +36,15 @@ class NodeSettings(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def start_slots(slots, arity, n_all, key):
-    """Draw uniform weights in -1/n_all .. 1/n_all, 0 if ``n_all`` is 0, and set the squares to their start.
+    """Initialise weights at random in -1/n_all .. 1/n_all (0 if ``n_all`` is 0), and the sums of squares.
 
     Parameters
     ----------
     slots : float32 (pairs, p, 4)
-        Written: weights and squares side by side, see below. If M is odd, the unused half of the last pair gets
-        weight 0.
+        Overwritten with weights and sums of squares side by side, see `SLOT`. If M is odd, weights of the unused half
+        of the last pair are 0.
     arity, n_all : int
-        M, and the reciprocal of the largest weight.
+        M, and the reciprocal of the largest initial weight.
     key : uint64
         Stream of random numbers.
     """
@@ -57,10 +57,11 @@ def start_slots(slots, arity, n_all, key):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
-    """Stream the instances of a node ``epochs`` times through its M regressors (Algorithm 2).
+    """Train the M regressors of a node on its instances, one after the other, in ``epochs`` passes (Algorithm 2).
 
-    Each instance gets its best directions. Each regressor takes one step of logistic regression towards 1 or 0. Its
-    margin after the step, clamped to 0 .. 1, is the probability of its direction.
+    The best directions are chosen for each instance. Each regressor then takes one step of logistic regression towards
+    1 if its direction was chosen, and towards 0 otherwise. The margin of a regressor after the step, clamped to 0 .. 1,
+    is the probability of its direction.
 
     Parameters
     ----------
@@ -73,14 +74,14 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     key : uint64
         Stream of random numbers for ties.
     slots : float32 (pairs, p, 4)
-        Result of `start_slots`. Written: the trained weights and the sums of squared gradients.
+        Result of `start_slots`, overwritten with the trained weights and the sums of squared gradients.
     objectives : float64 (epochs,)
-        Written: J after each epoch.
+        Overwritten with J after each epoch.
 
     Notes
     -----
-    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes them once. A
-    label takes 16 bytes.
+    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes 16 bytes once.
+    For each label, 16 bytes are read.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -103,7 +104,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 unchecked_view(all_values, starts[i], starts[i + 1]),
             )
             n_seen, step = n_seen + labels.size, step + 1
-            # Scores do not depend on the choice of directions. The processor overlaps both if the scores come first.
+            # Scores do not depend on the choice of directions. If they come first, the processor overlaps both
+            # computations.
             for pair in range(n_pairs):
                 scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
@@ -133,7 +135,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
         objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
 
 
-# Choose the directions of one instance: kernels (ldsm2020, Section 2 and Algorithm 3).
+# The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
 #
 # C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
 # predictions h_j over them, and S_j^i the part of label i. Then the paper's probabilities are P_j = S_j / C,
@@ -147,12 +149,12 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
 @njit(cache=True, nogil=True)
 def integrity_gains(labels, sums, j, other):
-    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over the labels, with D = S_j - S_other.
+    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over the labels i, with D_i = S_j^i - S_other^i.
 
     Notes
     -----
-    Summing the differences is more accurate than the difference of two sums. Each difference is exact to a few units in
-    D's last place, while sums grow with the number of instances seen. Each label reads 8 bytes from the cache.
+    A sum of differences is more accurate than a difference of two sums. Each difference is exact to a few units in the
+    last place of D_i, while sums grow with the number of instances seen. Each label reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -172,21 +174,22 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     labels : uint32 (L,)
         Labels of the instance.
     sums : float32 (pairs, n_labels, 2)
-        S_j^i, two directions side by side.
+        S_j^i of each label and direction, two directions side by side.
     totals : float64 (M,)
-        S_j.
+        S_j of each direction.
     n_seen : float
         C, including the instance's own L labels.
     lambda_1, lambda_2 : float
         Weights of class integrity and of the multi-way penalty.
     costs : float64 (2**M,)
-        Written: place s is for the directions whose bits are set in s. Place 0, no direction, is not a valid choice.
+        Overwritten. Entry s is the cost of the set of directions whose bits are set in s. Entry 0, no direction, is not
+        a valid choice.
 
     Notes
     -----
-    A pair of directions (j, l) is in one of three states: the same, only j, only l. Its terms are computed once for
-    each state, in one pass over the labels, and then added for each s. This takes M (M - 1) (L + 2**(M - 1)) steps. A
-    computation of J for each s would take 2**M M (M - 1) L.
+    A set s contains both or neither of two directions (j, l), only j, or only l. The terms of the pair are computed
+    once for each of these three states, in one pass over the labels, and then added for each s. This takes M (M - 1) (L
+    + 2**(M - 1)) steps. A computation of J for each s would take 2**M M (M - 1) L.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -209,10 +212,10 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 
 @njit(cache=True, nogil=True)
 def best_directions(costs, random_ties, key, counter):
-    """Return the s > 0 with the smallest cost: the result of Algorithm 3.
+    """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
-    Ties go to the first. With ``random_ties``, all ties have the same probability, but the set of all directions is
-    chosen only if no other is as good.
+    Ties go to the smallest s. With ``random_ties``, all tied sets have the same probability, but the set of all
+    directions is chosen only if no other set is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
@@ -262,7 +265,7 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
 @njit(cache=True, nogil=True)
 def objective(sums, totals, n_seen, lambda_1, lambda_2):
-    """Return J of a node, equation (1).
+    """Return the objective J of a node (ldsm2020, equation (1)).
 
     Parameters
     ----------
@@ -279,20 +282,20 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
     return (balance - lambda_1 * integrity + lambda_2 * abs(in_turn(totals) - n_seen)) / n_seen
 
 
-# Two regressors at a time, in whole registers: kernels.
+# The next kernels process two regressors at a time, in whole registers.
 #
 # The numbers of a feature in two regressors are side by side: weight, weight, square, square. These 16 bytes cost one
-# load and one store per non-zero. If weights and squares of two regressors were apart, they would cost four of each.
-# Four features fill a register of 16 lanes. These are the four lanes of `xmlc.kernels.sums` for both regressors at
-# once, so that sums are bit-identical to `sparse_dot` and `dot`.
+# load and one store per non-zero. If the four numbers were in four arrays, they would cost four loads and four stores.
+# Four features fill a register of 16 lanes. It holds the four lanes of `xmlc.kernels.sums` for both regressors at once.
+# Sums are therefore bit-identical to `sparse_dot` and `dot`.
 
 
-SLOT = 4  # numbers per feature
+SLOT = 4  # number of float32 numbers per feature
 SUM_LANES = 4
 
 
 class _Rows:
-    """Generate code for one pair: ids (uint32), values (float32) and slots (float32, flat, 4 per feature)."""
+    """Generate code for a pair of regressors from ids (uint32), values (float32) and slots (float32, flat)."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
         self.builder, self.slots_wide = builder, Vectors(builder, SLOT)
@@ -327,7 +330,7 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Shuffle each slot of two vectors: lanes 0 to 3 come from the first, 4 to 7 from the second."""
+        """Shuffle each slot of two vectors. Lanes 0 to 3 are from the first vector, and 4 to 7 from the second."""
         width = first.type.count
         mask = [
             slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes
@@ -335,14 +338,14 @@ class _Rows:
         return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
 
     def repeated(self, first: Any, second: Any, width: int) -> Any:
-        """Return a vector of first, second, first, second, and so on."""
+        """Return a vector that repeats the two values: first, second, first, second, and so on."""
         vector = ir.Constant(ir.VectorType(ir.FloatType(), width), ir.Undefined)
         for lane in range(width):
             vector = self.builder.insert_element(vector, (first, second)[lane % 2], ir.Constant(ir.IntType(32), lane))
         return vector
 
     def in_steps(self, start: Any, end: Any, step: int) -> Any:
-        """Loop over start, start + step, ... below end."""
+        """Generate a loop over start, start + step, ... below end."""
         return cgutils.for_range_slice(self.builder, start, end, ir.Constant(start.type, step), start.type)
 
     def result(self, sums: list[Any], signature: Any, context: Any) -> Any:
@@ -356,7 +359,7 @@ class _Rows:
 
 @intrinsic
 def pair_margins(typing_context, ids, values, slots):
-    """Return `sparse_dot` of the values and the weights of both regressors, as a pair.
+    """Return the margins of both regressors, which are `sparse_dot` of the values and the weights.
 
     Parameters
     ----------
@@ -367,7 +370,7 @@ def pair_margins(typing_context, ids, values, slots):
 
     Notes
     -----
-    Reads 8 bytes per non-zero in order, and 16 of its slot.
+    For each non-zero, the kernel reads 8 bytes in order, and 16 bytes of a slot.
     """
 
     def generate(context, builder, signature, arguments):
@@ -391,7 +394,7 @@ def pair_margins(typing_context, ids, values, slots):
 
 
 def _updater(adaptive: bool) -> Any:
-    """Return a kernel that takes a step with both regressors and returns their new margins."""
+    """Return a kernel that updates both regressors by one step and returns their new margins."""
 
     @intrinsic
     def update(typing_context, ids, values, slots, first, second, rate):
@@ -401,7 +404,7 @@ def _updater(adaptive: bool) -> Any:
             sums = {4: cgutils.alloca_once_value(builder, Vectors(builder, 16).constant(0.0))}
 
             def step(k: Any, n_slots: int, total: Any) -> None:
-                """Move the weights of ``n_slots`` features from k on, and add to the margins."""
+                """Update the weights of ``n_slots`` features from non-zero k on, and add products to the margins."""
                 wide = Vectors(builder, SLOT * n_slots)
                 places = [rows.place(k, offset) for offset in range(n_slots)]
                 old = rows.joined([rows.slots_wide.load(place) for place in places])
@@ -435,9 +438,9 @@ def _updater(adaptive: bool) -> Any:
 
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-#: with both regressors. Their slopes are ``first`` and ``second``, and both have one rate (float32 each). Return `dot`
-#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step moves weight i by
-#: rate * g_i / sqrt(sum of its g_i ** 2), with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford,
-#: 2013, Algorithm 2). A plain step moves it by rate * slope * x_i. A feature must not occur twice. Reads 8 bytes per
-#: non-zero in order, and reads and writes 16 of its slot.
+#: with both regressors. Their slopes are ``first`` and ``second``, and they share one rate (float32 each). Return `dot`
+#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step moves weight i by rate
+#: * g_i / sqrt(sum of its g_i ** 2), with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013,
+#: Algorithm 2). A plain step moves it by rate * slope * x_i. A feature must not occur twice. The kernel reads 8 bytes
+#: per non-zero in order, and reads and writes 16 bytes of its slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

@@ -1,4 +1,4 @@
-"""The LdSM estimator."""
+"""Provide the LdSM estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # standardised values of a node's instances, 8 bytes each
+MOST_DENSE_VALUES = 1 << 30  # the largest number of standardised values of a node, 8 bytes each
 FEW = 10  # mean number of positive instances per label below which lambda_1 is larger
 
 
@@ -27,20 +27,23 @@ FEW = 10  # mean number of positive instances per label below which lambda_1 is 
 class LdSM(AveragedForest):
     """Train a forest of M-ary trees that send instances in one or several directions (ldsm2020, Sections 2 and 4).
 
-    A node has M linear regressors. It streams its instances and gives each the directions that minimise ::
+    A node has M linear regressors, one for each direction. The node processes its instances one after the other, and
+    assigns to each instance the directions that minimise ::
 
         J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|,
 
-    the balance, class integrity and multi-way penalty. P_j is the probability of direction j, and P^i_j its probability
-    for the instances of label i. The regressors learn these directions. Then an instance goes in all directions whose
-    margin reaches 1/2. If there is none, it goes in the direction with the largest margin. The next leaf to be split
-    has the largest sum minus maximum of its label histogram. The estimate of a label is the mean of its shares in the
-    leaves that an instance reaches, averaged over the trees. It is 0 for almost all labels of a large set.
+    the balance, class integrity and multi-way penalty. P_j is the probability of direction j. P^i_j is the probability
+    of direction j for the instances of label i, and pi_i is the share of label i. The regressors learn these
+    directions. After training, an instance goes in all directions whose margin reaches 1/2. If no margin reaches 1/2,
+    the instance goes in the direction with the largest margin. The next leaf to be split is the leaf whose label
+    histogram has the largest sum minus maximum. The estimate of a label is the mean of its shares in the leaves that an
+    instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
 
     If paper and program differ, an option selects between them. ``exceed=True, ties="first",
     initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
-    except for the nodes that stay leaves (Notes). Most defaults are the program's. The defaults of passes, step size,
-    ``max_nodes`` and ``lambda_1`` rank better over several datasets (docs/models.md). ``shares`` differs too.
+    except for the nodes that stay leaves (Notes). Most defaults are the program's defaults. The defaults of ``epochs``,
+    ``learning_rate``, ``max_nodes`` and ``lambda_1`` give better rankings on several datasets (docs/models.md).
+    ``shares`` also differs from the program.
 
     Parameters
     ----------
@@ -50,75 +53,79 @@ class LdSM(AveragedForest):
     arity : int
         M, the number of children of an inner node, from 2 to 8.
     max_nodes : int or None
-        T_max, the largest number of nodes of a tree, leaves included. None: half the number of training instances, but
-        at least 1000. ``max_nodes_`` is the chosen number.
+        T_max, the largest number of nodes of a tree, leaves included. None selects half the number of training
+        instances, but at least 1000. ``max_nodes_`` is the selected number.
     exceed : bool
         Split a leaf if there are fewer than T_max nodes, as the loop of Algorithm 1 does. A tree then has up to
         T_max + M - 1 nodes. Otherwise, as in the authors' program, no split takes a tree beyond T_max.
     epochs : int
-        Number of times that a node streams its instances.
+        Number of passes of a node over its instances.
     learning_rate : float
         Step size.
     lambda_1 : float or None
-        Weight of class integrity (l2 in the authors' program). None: 2, or 4 if labels have fewer than 10 positive
-        instances on average. ``lambda_1_`` is the chosen weight.
+        Weight of class integrity (l2 in the authors' program). None selects 2, or 4 if labels have fewer than 10
+        positive instances on average. ``lambda_1_`` is the selected weight.
     lambda_2 : float
-        Weight of the multi-way penalty (l1 in the program). Lemma 1: J is smallest for balanced and pure splits, and
-        only for these, if lambda_2 > (M - 3) lambda_1. All values are accepted. With M = 2 or 3 all positive values
-        meet the condition. With M = 4 the defaults do not, and J is then smaller for splits that send each label in two
-        directions.
+        Weight of the multi-way penalty (l1 in the program). By Lemma 1, only balanced and pure splits minimise J if
+        lambda_2 > (M - 3) lambda_1. Other values are also accepted. With M = 2 or 3, all positive values meet the
+        condition. With M = 4, the defaults do not meet it. Splits that send each label in two directions then have a
+        smaller J.
     optimizer : {'nag', 'sgd'}
-        'nag', normalised adaptive gradient, is for sparse data. 'sgd' is for dense data: stochastic gradient descent on
-        features standardised at each node.
+        'nag', normalised adaptive gradient, is for sparse data. 'sgd' is for dense data. It is stochastic gradient
+        descent on features that are standardised at each node.
     ties : {'random', 'first'}
-        Choice among equally good directions: random, as in the authors' program, or the first, as in Algorithm 3.
+        Choice among equally good directions. 'random' chooses at random, as in the authors' program, and 'first'
+        chooses the first, as in Algorithm 3.
     initial_weights : {'zero', 'uniform'}
-        'uniform': random in -1/d .. 1/d, as in Algorithm 2. 'zero': the effective start of the authors' program with
-        NAG, because the first value of a feature scales its weight from 0.
+        'uniform' draws weights at random in -1/d .. 1/d, as in Algorithm 2. 'zero' has the same effect as the initial
+        weights of the authors' program with NAG, because that program resets a weight to 0 at the first value of its
+        feature.
     prune : bool
         Set weights below 1/d in magnitude to 0 after a node's training, as the authors' program does.
     shuffle : bool
         Stream the instances in a random order, one for each tree, as the authors' program does. Otherwise, stream them
-        in the order of the rows. Algorithm 2 streams a set and names no order. The order of the rows is a poor one if
-        they are sorted by class.
+        in the order of the rows. Algorithm 2 specifies no order. The order of the rows is poor if the rows are sorted
+        by class.
     average : {'trees', 'leaves'}
-        Units with equal weight in a forest. 'trees': the leaves that an instance reaches are averaged within a tree,
-        then over the trees, as in the authors' program. 'leaves': a tree that reaches r leaves adds r histograms, as in
-        Algorithm 5. It weighs r times as much as a tree that reaches a single leaf. The sum is divided by the number of
-        leaves reached in all trees, so that estimates stay within 0 .. 1. The ranking equals the paper's.
+        Whether trees or leaves have equal weight in a forest. With 'trees', the leaves that an instance reaches are
+        averaged within each tree, and then over the trees, as in the authors' program. With 'leaves', a tree in which
+        the instance reaches r leaves adds r histograms, as in Algorithm 5. The weight of such a tree is r times the
+        weight of a tree with a single reached leaf. The sum is divided by the number of leaves reached in all trees, so
+        that estimates stay within 0 .. 1. The ranking is the same as in the paper.
     shares : {'instances', 'labels'}
-        Divisor of a leaf's histogram. 'instances', the number of its instances: each share estimates the label's
-        probability. 'labels', the histogram's sum, as in Algorithm 5 and the program: the shares of all labels sum to
-        1. They rank labels but do not estimate probabilities.
+        Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's instances. Each share then
+        estimates a label's probability. 'labels' divides by the sum of the histogram, as in Algorithm 5 and the
+        program. The shares of all labels then sum to 1. These shares rank labels but do not estimate probabilities.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published results use unscaled features.
     beta, gamma : float
         `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's estimate. B is the
-        estimate of the tail classifiers with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`). beta = 1
-        trains no tail classifiers.
+        estimate of the tail classifiers with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`). With
+        beta = 1, no tail classifiers are trained.
     random_state : int
-        Seed of the order of the instances, of ties, and of random initial weights. Each tree has its own numbers.
+        Seed of the order of the instances, of ties, and of random initial weights. Each tree uses different random
+        numbers.
     n_jobs : int or None
-        Threads. The result is bit-identical on any number. None: as many as numba is given; -1: all cores.
+        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
 
     Attributes
     ----------
     forest_ : MultiwayForest
     tail_ : TailClassifiers or None
     max_nodes_ : int
-        The given or the chosen max_nodes.
+        Given or selected value of ``max_nodes``.
     lambda_1_ : float
-        The given or the chosen lambda_1.
+        Given or selected value of ``lambda_1``.
     inner_products_ : ndarray of int64, shape (n,)
-        Inner products computed for each instance in the last prediction: M for each inner node that it passed.
-        Thresholds do not change the number of inner products.
+        Number of inner products computed for each instance in the last prediction, M for each inner node that the
+        instance passed. Thresholds do not change the number of inner products.
 
     Notes
     -----
     As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one
-    child. Every instance has a constant feature. A node whose instances have one label in all is not split. A training
-    thread takes about 8 bytes per non-zero of X, 16 d M bytes, and memory for the tree that it grows. The data and the
-    forest need memory in addition. With `fit_to_disk`, only the data does.
+    child. Every instance has a constant feature. A node is not split if all its instances together have only one label.
+    A training thread takes about 8 bytes per non-zero of X, 16 d M bytes, and the memory of the tree that it grows. In
+    addition, the data and the forest take memory. With `fit_to_disk`, the forest takes no memory.
 
     Examples
     --------
@@ -171,7 +178,7 @@ class LdSM(AveragedForest):
         run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _node_settings(self) -> NodeSettings:
-        """Return the hyperparameters of a node's training in the form that kernels take."""
+        """Return the hyperparameters of a node's training as a tuple for the kernels."""
         return NodeSettings(
             arity=int(self.arity),
             epochs=int(self.epochs),
@@ -185,7 +192,7 @@ class LdSM(AveragedForest):
         )
 
     def _choose(self, n: int, m: int, positives: int) -> None:
-        """Choose the hyperparameters that default to a function of the training set's size."""
+        """Select the hyperparameters whose defaults depend on the size of the training set."""
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if positives < FEW * m else 2.0
         self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
@@ -209,7 +216,7 @@ class LdSM(AveragedForest):
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Level (int32, root 1) and J by epoch (float64 (n, epochs)) of the nodes that were split, for each tree."""
+        """For each tree, the levels of its inner nodes (int32, root 1) and J after each epoch (float64 (n, epochs))."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
@@ -223,7 +230,7 @@ class LdSM(AveragedForest):
         return estimates
 
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return 1 / sum or 1 / size of each leaf's histogram, and whether leaves are averaged instead of trees."""
+        """Return the factor of each leaf's label histogram, and whether leaves have equal weight instead of trees."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
@@ -241,19 +248,19 @@ class LdSM(AveragedForest):
         return starts, leaves
 
 
-# Find the leaves that instances reach: kernel (ldsm2020, Algorithm 5).
+# The next kernel finds the leaves that instances reach (ldsm2020, Algorithm 5).
 
 
 @njit(cache=True, nogil=True)
 def find_leaves(x, first, last, forest, root, d, n_products):
-    """Send each instance of a block down one tree to one leaf or several: GetLeaves of Algorithm 5.
+    """Find the leaf or leaves of one tree that each instance of a block reaches (GetLeaves of Algorithm 5).
 
     Parameters
     ----------
     x : KernelCSR
         Instances.
     first, last : int
-        The block: instances first to last - 1.
+        The block consists of the instances first to last - 1.
     forest : MultiwayForest
         All trees.
     root : int
@@ -261,18 +268,19 @@ def find_leaves(x, first, last, forest, root, d, n_products):
     d : int
         Number of features.
     n_products : int64 (last - first,)
-        Written: the number of inner products computed for each instance.
+        Overwritten with the number of inner products computed for each instance.
 
     Returns
     -------
     starts : int64 (last - first + 1,)
         Start of each instance's leaves.
     leaves : int32 (starts[-1],)
-        Leaves of instance i: ``leaves[starts[i] : starts[i + 1]]``.
+        Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
 
     Notes
     -----
-    All instances of the block that reach a node are handled together, so its weights are stored densely once.
+    All instances of the block that reach a node are processed together. The node's weights are thus copied to a dense
+    array only once.
     """
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)
