@@ -1,1 +1,1 @@
-"""Collect numbers: the long table of all records, its columns, printed names, means over seeds, and fingerprints."""
+"""Collect the numbers in records, average them over seeds, and define columns, printed names and fingerprints."""

@@ -1,7 +1,7 @@
-"""Define the columns of all tables: unit, printed decimals, better direction, and whether they are costs.
+"""Define the columns of all tables: unit, printed decimals, whether higher is better, and whether they are costs.
 
-A *cost* is measured by a clock or the operating system, so it differs from run to run. It is printed, and
-`xmlc compare` shows it, but nothing is judged by it. Inner products are counted, so they are not costs in this sense.
+A *cost* is measured by a clock or the operating system, so it differs from run to run. Tables and `xmlc compare` show
+costs, but costs have no verdicts. Inner products are counted, so they are not costs in this sense.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLAIMS = {
     "lost": "Cases changed by bootstrap error",
     "verdict": "Verdict",
 }
-COST = "cost_"  # This prefix marks columns about claims on costs.
+COST = "cost_"  # Columns for claims on costs begin with this prefix.
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -40,13 +40,13 @@ MISSING = "–"
 class Column:
     """Describe one column of a table."""
 
-    #: Its name in CSV files.
+    #: The name of the column in CSV files.
     name: str
-    #: Its printed heading.
+    #: The printed heading, without the unit.
     title: str
-    #: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or nothing.
+    #: The unit: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
     unit: str = ""
-    #: Printed decimals. None prints a cost with three significant digits, and any other number in format ``g``.
+    #: Number of printed decimals. None prints a cost with three significant digits, and other numbers in format ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
@@ -61,9 +61,9 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return one value as printed. A missing value is a dash.
+        """Return one value as printed. A missing value is printed as a dash.
 
-        For a deviation, pass its value as ``comparison``, so that both have the same number of decimals.
+        To print a standard deviation, pass the mean as ``beside``. Both then have the same number of decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -125,9 +125,9 @@ _ALL = (
     _constant("n_train", "#train"),
     _constant("instances_per_label", "inst./lab.", 2),
     _constant("labels_per_instance", "lab./inst.", 2),
-    # These are five-number summaries and averages of the training part (swnn2018, Tables 2-5).
+    # These are five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
-    # These score rankings, and list hyperparameters of nearest neighbours (swnn2018, Table 6).
+    # These are measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
@@ -136,14 +136,14 @@ _ALL = (
     # These are for datasets with one label per instance, and the best number of training passes (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
-    # These describe the trees of an ensemble (ldsm2020, Table 4). Nodes include leaves.
+    # These describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.
     Column("n_trees", "Trees", kind="choice"),
     Column("depth", "Depth"),
     Column("arity", "Arity", kind="choice"),
     Column("nodes", "Nodes of a tree", decimals=0),
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
-    # These score label sets, on the test set unless the title names another.
+    # These are measures of label sets, on the test set unless the title names another part.
     *map(_measure, OF_SETS),
     _percent("expected_f", "Expected F"),
     _percent("validation_macro_f", "Validation macro-F"),
@@ -160,7 +160,7 @@ _ALL = (
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
-    # These are the costs, with the counted inner products.
+    # These are costs and the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),
     _cost("train_seconds", "Train", "s"),
@@ -180,7 +180,7 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # These compare a paper's claims with the records.
+    # These describe the test of a paper's claims.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
                           ("stated", "Stated"))),
@@ -203,9 +203,9 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return a column's definition. An undefined column has no unit and no direction, and is not a cost.
+    """Return the definition of a column. An undefined column has no unit and no better direction, and is not a cost.
 
-    A column's standard deviation over seeds has the column's definition, but no direction.
+    The column of a standard deviation has the definition of its measure, but no better direction.
     """
     base = name.removesuffix(DEVIATION)
     if base in COLUMNS and base != name:

@@ -1,4 +1,4 @@
-"""Describe the origin of records, as columns of the long table and lines on the page."""
+"""Describe how and where records were computed, for the long table and the page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other entries of the metadata are versions.
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other metadata are versions.
 
 
 class RecordEnvironment(NamedTuple):
-    """Describe the origin of a record. ``seconds`` and ``peak_mb`` are for the whole process that wrote it."""
+    """Describe how and where a record was computed.
+
+    ``seconds`` and ``peak_mb`` are the time and the peak memory of the whole process that wrote the record.
+    """
 
     split: str
     threads: int | None
@@ -27,7 +30,7 @@ class RecordEnvironment(NamedTuple):
 
 
 def environment_columns(record: RecordFile) -> RecordEnvironment:
-    """Return the origin of a record."""
+    """Return how and where a record was computed, as columns of the long table."""
     about, spent = environment_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
@@ -45,6 +48,6 @@ def environment_columns(record: RecordFile) -> RecordEnvironment:
 
 
 def environment_of(record: RecordFile) -> Environment:
-    """Return the environment metadata of a record, or an empty one."""
+    """Return the environment metadata of a record. They are empty if the record has none."""
     found: Environment | None = getattr(record, "environment", None)
     return found or {}

@@ -1,27 +1,27 @@
-"""Compute a fingerprint: one word that is equal if all numbers are equal, so that people can compare words.
+"""Compute a fingerprint of tables and arrays: a short word that is equal if all their numbers are equal.
 
-Version 1 is defined as follows. Every digest is a SHA-256, written with 64 hexadecimal digits. The word is the version
-and the first 12 digits, as in ``1-3f2a-91c0-77de``.
+People can compare two results by their words. Version 1 is defined as follows. Every digest is a SHA-256, written with
+64 hexadecimal digits. The word is the version and the first 12 digits, as in ``1-3f2a-91c0-77de``.
 
 Table (a CSV file)
-    The digest is of the text ``xmlc fingerprint 1, table``, a line feed, and one line for each row. Lines are sorted by
+    The digested text is ``xmlc fingerprint 1, table``, a line feed, and one line for each row. Lines are sorted by
     code points, and each ends with a line feed. A line has one field for each column that is not a cost
     (``xmlc.suite.results.columns``: times, memory and numbers of threads are costs). Fields are sorted by column name
     (code points) and joined by tabs. A field is the column's name as a JSON string in ASCII, a colon and the cell. A
     number is written as its nearest float64 in Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0.
-    A blank or NaN is written as nothing. Any other cell is its text as a JSON string. The digest does not depend on the
-    order of rows and columns, on digits without a meaning (1.0 and 1.00), on quotes or on line ends.
+    A blank cell or NaN is written as an empty text. Any other cell is written as a JSON string. The digest does not
+    depend on the order of rows and columns, on trailing zeros (1.0 and 1.00), on quotes or on line ends.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
-    The digest is of the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape
-    (``(3, 4)``), a line feed, and all elements in C order. The data type is written as in NumPy's format (``'<f4'``,
-    little-endian for every file). Elements are taken byte for byte, so two NaN with different bits differ.
+    The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape
+    (``(3, 4)``), a line feed, and all elements in C order. The data type is written as in NumPy's format (``'<f4'``).
+    Elements are always little-endian. Two NaN with different bits have different digests.
 
 Folder (or an ``.npz``, whose members are its entries)
-    The digest is of the text ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry that counts.
-    Tables, arrays and folders that contain any of them count. The line is the entry's name as a JSON string in ASCII, a
-    colon, its digest and a line feed. Lines are sorted by name (code points). Other files, hidden files, and the
-    folder's name and location are left out.
+    The digested text is ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry. Entries are tables,
+    arrays, and folders that contain tables or arrays. The line is the entry's name as a JSON string in ASCII, a colon,
+    the entry's digest and a line feed. Lines are sorted by name (code points). The digest does not depend on other
+    files, on hidden files, or on the name and location of the folder.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hold a digest with the digests of its parts.
+    """Hold the digest of a file or folder, with the fingerprints of its parts.
 
     Attributes
     ----------
     digest : str
         SHA-256, 64 hexadecimal digits.
     parts : dict of str to Fingerprint
-        Parts of a folder by name. Empty for a table or an array.
+        Fingerprints of a folder's entries, by name. Empty for a table or an array.
     """
 
     digest: str
@@ -67,19 +67,20 @@ class Fingerprint:
         return "-".join((str(VERSION), *groups))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield path and word of every part. A folder follows its parts."""
+        """Yield the path and the word of every part. A folder comes after its parts."""
         for name, part in self.parts.items():
             yield from part.lines(f"{prefix}{name}/")
             yield f"{prefix}{name}", part.word
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """Return the fingerprint of a table, of arrays, or of all of them in a folder.
+    """Return the fingerprint of a table, of a file of arrays, or of a folder of tables and arrays.
 
     Raises
     ------
     XmlcError
-        The file does not exist, is neither a table nor arrays, or cannot be read. Or the folder contains neither.
+        The file does not exist, cannot be read, or contains neither a table nor arrays. Or the folder contains no
+        tables and arrays.
     """
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
@@ -145,7 +146,7 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return a folder's entries that have a fingerprint."""
+    """Return the paths of a folder's entries that have a fingerprint."""
     return [
         path
         for path in folder.iterdir()
@@ -158,7 +159,7 @@ def _canonical(cell: object) -> str:
     if cell is None or cell is pd.NA:
         return ""
     try:
-        value = float(cell)  # type: ignore[arg-type]  # a number or a text
+        value = float(cell)  # type: ignore[arg-type]  # A number or a text.
     except ValueError:
         return json.dumps(cell) if cell else ""
     return "" if math.isnan(value) else (value + 0.0).hex()

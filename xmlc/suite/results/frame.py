@@ -1,7 +1,7 @@
 """Read numbers, average them over seeds, and select, join and pivot them.
 
-Every number is one row, from a record to a page. Published numbers, reference tables and the tables of xmlc have the
-same form: rows by key and quantity.
+A `Number` represents each value from its record to the printed page. Published tables, reference tables and tables of
+xmlc have the same form: rows by key, and the numbers of each row by quantity.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OF_RECORDS = ("dataset", "model", "method")
 
 
 class Source(NamedTuple):
-    """Hold a record and the path of its file."""
+    """Hold a record with the path of its file."""
 
     path: Path
     record: RecordFile
@@ -39,41 +39,41 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """Hold one number: of a record, the mean of several records, or a number of a paper or a reference table.
+    """Hold one number. It is from a record, a mean over records, or from a paper or a reference table.
 
     Attributes
     ----------
     quantity : str
         Name of the column.
     value : object
-        Number or text, in the unit of the column. None or NaN if it is missing.
+        Number in the unit of the column, or text. None or NaN if it is missing.
     dataset, model, method : str
-        Empty if the number has none.
+        Names of dataset, model and method. Empty if the number belongs to none.
     variant : str
-        Part of a record, such as ``alpha=0.75`` of a sweep.
+        Part of a record that the number belongs to, such as ``alpha=0.75`` of a sweep.
     seed : int or None
         Seed of the record, or None for a mean.
     key : tuple of str
-        Values of a table's keys, which name the row.
+        Values of the table's keys, which identify the row.
     deviation : float
-        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for quantities that are not
-        measures.
+        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for columns of another kind than
+        "measure".
     runs : mapping
-        Values by seed.
+        The value of each seed.
     records : tuple of Path
         Files that contain the value.
     words : str or None
         Text that is printed instead of the value.
     mark : str
-        Style in print: ``bold``, ``brackets`` or ``hidden``.
+        Style of the printed number: ``bold``, ``brackets`` or ``hidden``.
     published : str
         The number as printed in the paper.
     kind, verdict : StrEnum or None
-        Kind of comparison, and its verdict against the published or earlier number. None if nothing is compared.
+        Kind of the published number, and the verdict on our number. None if nothing is compared.
     interval : float
-        Half the width of the interval around the published number. NaN if there is none.
+        Half the width of the interval around the published number. NaN if there is no interval.
     reason : str
-        Origin of the interval, or why there is no value.
+        How the interval was computed, or why there is no value.
     fitted_settings : str
         Settings that were fitted to the published results.
     """
@@ -126,7 +126,7 @@ class Number:
             return None
 
 
-Row = dict[str, Number]  # Keys are quantities.
+Row = dict[str, Number]  # The numbers of a row by quantity.
 Rows = dict[Key, Row]
 
 
@@ -136,7 +136,7 @@ def is_missing(value: Any) -> bool:
 
 
 def numbers_of(sources: Iterable[Source]) -> list[Number]:
-    """Return the numbers of records, in their order."""
+    """Return the numbers in some records, in the order of the records."""
     return [
         Number(
             quantity=quantity,
@@ -155,15 +155,15 @@ def numbers_of(sources: Iterable[Source]) -> list[Number]:
 
 
 def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
-    """Return a row of values that are not means over seeds."""
+    """Return a table row with these values, which are not means over seeds."""
     return {name: Number(quantity=name, value=value, key=key, records=records) for name, value in values.items()}
 
 
 def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
-    """Return the means over seeds of numbers with equal fields ``keys``. The quantity ``seeds`` counts the seeds.
+    """Return the means over seeds, as table rows. ``keys`` are the fields of a number that identify its row.
 
-    A mean needs all seeds of its key, and is missing if one value is missing. If choices differ, they are listed in the
-    order of the seeds.
+    The quantity ``seeds`` is the number of seeds. A mean is missing if the value of one seed is missing. Columns of
+    the kind "choice" list the values of all seeds if they differ.
 
     Raises
     ------
@@ -202,14 +202,17 @@ def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    """Return mean and deviation. Values are added in order, as known versions of pandas do for fewer than eight."""
+    """Return mean and standard deviation of some values.
+
+    Values are added in order, as in known versions of pandas for fewer than eight values.
+    """
     n, mean = len(values), reduce(add, values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
     return mean, math.sqrt(reduce(add, squares) / (n - 1)) if n > 1 else math.nan
 
 
 def _chosen(name: str, values: list[Any]) -> Any:
-    """Return the value that all seeds share, a whole number as int. If they differ, return all values as one text."""
+    """Return the common value of all seeds, or a text with all values if they differ. Whole numbers become integers."""
     if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
         value = values[0]
         return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -217,7 +220,10 @@ def _chosen(name: str, values: list[Any]) -> Any:
 
 
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
-    """Pair the numbers of two tables by key and quantity, in the left table's order. None if a table lacks one."""
+    """Yield key, quantity, and the numbers of both tables, in the left table's order.
+
+    A number is None if its table lacks it.
+    """
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, {}), right.get(key, {})
         for quantity in dict.fromkeys([*one, *other]):
@@ -225,9 +231,10 @@ def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Num
 
 
 def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
-    """Return a frame with a row for each key: the key, the wanted quantities that exist, and the number of seeds.
+    """Return a frame with a row for each key. Its columns are the keys, the wanted quantities, and the number of seeds.
 
-    If any key has several seeds, each measure is followed by its deviation, ``<name>_std``.
+    Quantities that no row has are left out. If any row has several seeds, each measure is followed by its standard
+    deviation, ``<name>_std``.
     """
     there = {name for row in rows.values() for name in row}
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
@@ -242,7 +249,7 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
 
 
 def _series(values: list[Any]) -> pd.Series:
-    """Return a series in which whole numbers stay integers, next to missing values and to other types."""
+    """Return values as a series. Whole numbers stay integers, even with missing values or values of other types."""
     there = [value for value in values if not is_missing(value)]
     if all(isinstance(value, float) for value in there):
         return pd.Series([math.nan if value is None else value for value in values], dtype=float)
@@ -253,12 +260,12 @@ def _series(values: list[Any]) -> pd.Series:
 
 
 def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
-    """Read a CSV table and return its numbers as text, by the values of its key columns and by quantity.
+    """Read a CSV table, and return its numbers as text. ``keys`` are the columns that identify a row.
 
     Raises
     ------
     XmlcError
-        The file is not a table, a key column is missing, or two rows have the same key.
+        The file is not a table, lacks a key column, or has two rows with the same key.
     """
     frame = read_table(file)
     if absent := [key for key in keys if key not in frame]:
@@ -278,7 +285,7 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 
 
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
-    """Return a published number. A constant that is printed once for a dataset applies to all of its rows."""
+    """Return a published number, or None. A constant that is printed once for a dataset applies to all of its rows."""
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
@@ -288,5 +295,5 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
-    """Return the quantities of some rows, in the order of their first use."""
+    """Return the quantities that some rows contain, in the order of their first use."""
     return list(dict.fromkeys(name for row in rows for name in row))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Libraries agree on quantiles of Student's t to more digits than these, but not to the last bit.
+# Quantiles of Student's t are rounded to this many digits, because libraries differ in the last bits.
 QUANTILE_DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold a mean and the interval that holds the true mean with 95 % confidence. NaN if there are too few values."""
+    """Hold a mean and its 95 % confidence interval. The bounds are NaN if there are too few values."""
 
     mean: float
     lower: float = math.nan
@@ -26,7 +26,7 @@ class Estimate:
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate on another scale, which an increasing function defines."""
+        """Return the estimate with an increasing function applied to the mean and both bounds."""
         return Estimate(
             *(value if math.isnan(value) else function(value) for value in (self.mean, self.lower, self.upper))
         )
@@ -37,20 +37,20 @@ class Estimate:
 
 
 def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
-    """Estimate a mean from independent values of one normal distribution.
+    """Return the mean of independent values of one normal distribution, with its confidence interval.
 
     Parameters
     ----------
     values : sequence of float
-        At least one.
+        At least one value.
     fewest : int
-        With fewer values than this, or fewer than 2, there is no interval.
+        The least number of values for an interval. An interval always needs at least 2 values.
 
     Returns
     -------
     Estimate
-        Its interval is mean ± t s / sqrt(n). Here s is the standard deviation (divisor n - 1), and t is the 97.5 %
-        quantile of Student's distribution with n - 1 degrees of freedom. Equal values have an interval of no width.
+        The interval is mean ± t s / sqrt(n). Here s is the standard deviation (divisor n - 1), and t is the 97.5 %
+        quantile of Student's distribution with n - 1 degrees of freedom. For equal values, the interval has width zero.
     """
     n = len(values)
     mean = math.fsum(values) / n
@@ -63,7 +63,7 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return the result of `estimate_of` from the mean and the standard error of n values."""
+    """Return the same estimate as `estimate_of`, from the mean and the standard error of n values."""
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 

@@ -1,4 +1,7 @@
-"""Keep the manifest of a finished table: a small file next to it, from which reports rebuild the table."""
+"""Write and read manifests.
+
+A manifest is a small file next to a finished table, from which reports rebuild the table.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +19,24 @@ STORAGE_COPIES = ".snakemake/storage"
 
 @dataclass(frozen=True)
 class Manifest:
-    """Hold the arguments of `xmlc.suite.papers.building.build_table` that gave one table.
+    """Hold the arguments of `xmlc.suite.papers.building.build_table` for one table.
 
     Attributes
     ----------
     table, paper : str
         Names of the table and the paper.
     records : tuple of Path
-        Files of the records, in the order of the table.
+        Files of the table's records, in the order in which the table uses them.
     published : Path or None
         Folder of published tables.
     suite : Path or None
         Configuration of the paper, if the table uses it.
     digests : dict of str to str
-        Digests of the data by dataset, if no key of the table names the dataset of a row.
+        The digest of each dataset. Empty if the table has a key for the dataset of a row.
     titles : dict of str to str
         Printed names that the suite gives its models.
     settings : dict
-        Settings behind the table, see `xmlc.suite.results.settings`. Empty in files of earlier versions.
+        Settings that the table depends on (see `xmlc.suite.results.settings`). Empty in files of earlier versions.
     """
 
     table: str
@@ -77,20 +80,20 @@ class Manifest:
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:
-        """Read the manifest next to a CSV table, if there is one. For a reference table, it names no records."""
+        """Return the manifest next to a CSV table, or None. The manifest of a reference table names no records."""
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
 def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether a table is known to use the data with these digests."""
+    """Return whether a table is known to use exactly the data with these digests."""
     return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
-    """Read the manifests of the tables in ``folder/<paper>/``, by paper in the given order.
+    """Read the manifests of the tables in ``folder/<paper>/``, in the order of ``papers``.
 
-    Other papers come last, and a paper without tables is left out. Within a paper, claims come first.
+    Papers that are not in ``papers`` come last. Within a paper, claims come first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
     found = [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
@@ -101,13 +104,13 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
-    """Return a key that sorts numbered tables by their number, then the others by name."""
+    """Return a sort key: numbered tables come first, by their number, then other tables by name."""
     number = table.removeprefix("table")
     return (not number.isdecimal(), int(number) if number.isdecimal() else 0, table)
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project, even if Snakemake works on a copy from a storage.
+    """Return the path of a result in the project, even if Snakemake uses a copy from remote storage.
 
     The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """

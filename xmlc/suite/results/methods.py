@@ -1,7 +1,7 @@
-"""List threshold and inference methods in the order of tables: their names in configuration files and in print.
+"""List threshold and inference methods in the order of tables, with their names in configuration files and in print.
 
-Tables and the configuration read the names here, because `xmlc.thresholds.sweeps` and `xmlc.inference.methods` import
-kernels.
+Tables and the configuration import the names from here. The modules `xmlc.thresholds.sweeps` and
+`xmlc.inference.methods` would also import kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # These compute thresholds from the estimates alone, and are not from a paper.
+    # These methods compute thresholds from the estimates alone. They are not from a paper.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }

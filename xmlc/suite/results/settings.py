@@ -1,7 +1,8 @@
-"""Collect the settings behind a table, to store them next to it.
+"""Collect the settings that a table depends on, to store them next to the table.
 
-The next run overwrites records, and reference tables have no records. Settings are grouped by subject, then by name. A
-subject is a dataset, a model on a dataset, or a method with that model. The empty text is the whole run.
+They must be stored because the next run overwrites records, and reference tables have no records. Settings are grouped
+by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset. The empty
+subject is the whole run.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ RecordedSettings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
-#: These keys of a record's `settings` belong to a dataset, a model or a method. Records of earlier versions lack some.
+#: Keys in a record's `settings` that belong to datasets, models and methods. Earlier records lack some keys.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
-# A record of one method has these fields in addition to its grid. A search has a method and a budget.
+# These fields of a record are settings of its method, in addition to the grid. The others are settings of a search.
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
-    """Return the settings that records contain, and the version of the code that is in use now."""
+    """Return the settings that records contain, and the digest of the current code."""
     found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
@@ -58,7 +59,7 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Join the distinct values of all seeds, because each seed may read another file of estimates."""
+    """Join the distinct values of all seeds. They may differ, because each seed can read another file of estimates."""
     return {
         name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
         for name, value in new.items()

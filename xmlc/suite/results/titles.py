@@ -1,4 +1,4 @@
-"""Return the printed names of methods, models and hyperparameters, and the conventions that tables state."""
+"""Define the printed names of methods, models and hyperparameters, and the conventions that tables state."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-# Threshold methods also have a row for the model of the whole training set.
+# Each threshold method has a second row, for the model that was trained on the whole training set.
 _OF_ROWS = (("", ""), ("-full", ", all training data"))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
-# `name_models` adds more, because each paper's package names its models.
+# `name_models` adds more names, because each paper's package names its models.
 _MODELS = {"oracle": "oracle"}
 # Names of baseline models begin with these words. All other models belong to xmlc.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
@@ -40,12 +40,12 @@ def method_title(name: str) -> str:
 
 
 def name_models(titles: Mapping[str, str], over: bool = False) -> None:
-    """Register printed names of models, by their names in suites and records.
+    """Register the printed names of models. The keys are their names in suites and records.
 
     Raises
     ------
     XmlcError
-        A model has another printed name already. With ``over``, the new name replaces it instead.
+        A model has another printed name already. With ``over``, the new name replaces this name without an error.
     """
     for name, title in titles.items():
         if over:
@@ -61,11 +61,12 @@ def model_title(name: str) -> str:
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
 
 
-TITLES = {"model": model_title, "method": method_title}  # Keys are parts of a table's key.
+# Functions that return printed names, by key of a table.
+TITLES = {"model": model_title, "method": method_title}
 
 
 def measure_of(tuned_for: str) -> str:
-    """Return the measure that thresholds were tuned for, given the measure or a threshold method."""
+    """Return the measure that thresholds were tuned for. The argument is this measure or a threshold method."""
     return "macro_f" if tuned_for in METHODS else tuned_for
 
 
@@ -75,7 +76,9 @@ def tuned_for_title(tuned_for: str) -> str:
 
 
 def without_passes(name: str) -> tuple[str, int | None]:
-    """Split the number of passes off a model's name: ``oplt-b-3-passes`` gives ("oplt-b", 3).
+    """Split a model's name into the name without passes and the number of passes.
+
+    For example, ``oplt-b-3-passes`` gives ("oplt-b", 3).
 
     Any other name is returned unchanged, with None.
     """
@@ -89,12 +92,12 @@ def family(name: str) -> str:
 
 
 def hyperparameter_title(name: str) -> str:
-    """Return a hyperparameter's printed name, with the letter that the papers use."""
+    """Return a hyperparameter's printed name, with the symbol that the papers use."""
     return HYPERPARAMETERS.get(name, name)
 
 
 def search_title(method: str, budget: int) -> str:
-    """Describe how hyperparameters were searched."""
+    """Return a text on how hyperparameters were searched."""
     return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
 
 

@@ -1,1 +1,1 @@
-"""Define records: the files that steps write, and that tables and figures are made from."""
+"""Define records: the files that steps write, and from which tables and figures are built."""

@@ -1,4 +1,4 @@
-"""Define the common parts of all records: the header with data and model, writing and reading."""
+"""Define the parts that all records share: the header with dataset and model, and functions that write and read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
-# Kinds of JSON values in words, by their names in messages of msgspec.
+# Error messages use these words for the types of JSON values. The keys are the names in msgspec's messages.
 KINDS = {
     "array": "a list",
     "bool": "true or false",
@@ -35,12 +35,12 @@ T = TypeVar("T")
 
 
 def expected_of(command: str) -> str:
-    """Describe the file of a command for messages."""
+    """Return a description, for messages, of the file that a command writes."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record, and refuse other files, kinds and versions.
+    """Return the kind of a record, or raise an error for other files, kinds and versions.
 
     Raises
     ------
@@ -59,12 +59,13 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Refuse scores that lack a needed name, or in which one of ``shares`` is out of range.
+    """Raise an error if scores lack a name in ``needed``, or if one of ``shares`` is out of range.
 
     Raises
     ------
     ValueError
-        The scores are refused. The message names the place within the object, and msgspec adds the object's place.
+        A score is missing or out of range. The message names the score's place in the object. msgspec adds the place
+        of the object in the file.
     """
     if lacking := [name for name in needed if name not in scores]:
         raise ValueError(f"{place} lack {lacking[0]!r}")
@@ -74,12 +75,12 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
-    """Read one file as a dataclass. ``expected`` describes it in messages.
+    """Read one file as a dataclass. ``expected`` describes the file in messages.
 
     Raises
     ------
     XmlcError
-        The file is not readable, was edited, contains a number that JSON does not allow, or does not fit.
+        The file is not readable, was edited, contains a number that JSON does not allow, or violates its schema.
     """
     return as_checked(path, parsed(path), kind, expected)
 
@@ -103,12 +104,12 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
-    """Return the content of a file as a dataclass. Keys without a field are left out.
+    """Return the content of a file as a dataclass. Keys that are not fields of the class are ignored.
 
     Raises
     ------
     XmlcError
-        The content does not fit.
+        The content violates the schema of the dataclass.
     """
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
@@ -122,12 +123,12 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def _in_words(kinds: str) -> str:
-    """Return the kinds of a message of msgspec in words: ``array | null`` is "a list or nothing"."""
+    """Return the types in a message of msgspec in words: ``array | null`` becomes "a list or nothing"."""
     return " or ".join(KINDS.get(one, one) for one in kinds.split(" | "))
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
-    """Return the error for a file that does not fit."""
+    """Return the error for a file with an unexpected content."""
     return Damaged(path, f"{found}. The file should be {expected}", written_with(path))
 
 
@@ -139,20 +140,21 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
-JsonNumber = int | float  # An integer of the file stays an integer when it is written again.
+JsonNumber = int | float  # An integer in a file remains an integer when the record is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # Names of metrics are not identifiers, so metrics cannot be fields.
+Fractions = dict[str, Fraction]  # A dict, because names of metrics such as "p@1" cannot be fields.
 TrainingSplit = Literal["full", "80"]
 Quantities = dict[str, object]  # Keys are quantities.
-Numbers = Iterator[tuple[str, Quantities]]  # The text is the variant. Most records have only the empty one.
+Numbers = Iterator[tuple[str, Quantities]]  # Pairs of variant and quantities. Most records have only the empty variant.
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-CostColumns = Mapping[str, tuple[str, float]]  # A column has the name of its cost, and the factor to the column's unit.
+# For each column, the name of the cost and the factor that converts the cost to the column's unit.
+CostColumns = Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDataset:
-    """Describe the dataset of a record. Averages are over the training set."""
+    """Describe the dataset of a record. Averages are computed on the training set."""
 
     digest: str
     name: str
@@ -166,39 +168,40 @@ class RecordedDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordFile:
-    """Represent a JSON file of one kind. Fields are in the order of the file's keys.
+    """Represent a JSON file of one kind. The fields have the order of the keys in the file.
 
-    ``KIND`` is also in the files of a class. ``COMMAND`` writes these files. It is empty if a user's script does.
+    Each file contains the ``KIND`` of its class. ``COMMAND`` is the command that writes these files. It is empty if
+    users' scripts write them.
     """
 
     KIND: ClassVar[str] = ""
     COMMAND: ClassVar[str] = ""
 
     def numbers(self) -> Numbers:
-        """Yield the numbers of the record: a variant, and its quantities in the units of their columns.
+        """Yield each variant of the record with its quantities, in the units of their columns.
 
-        A quantity of this kind of record is None or NaN if this record lacks it.
+        A quantity is None or NaN if this record lacks it.
         """
         yield from ()
 
     @property
     def dataset_name(self) -> str:
-        """Return the name of the dataset, or an empty text."""
+        """Return the name of the dataset, or an empty text if the record has none."""
         return getattr(getattr(self, "dataset", None), "name", "")
 
     @property
     def model_name(self) -> str:
-        """Return the name of the model, or an empty text."""
+        """Return the name of the model, or an empty text if the record has none."""
         return getattr(self, "model", "")
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or an empty text."""
+        """Return the name of the threshold or inference method, or an empty text if the record has none."""
         return ""
 
     @property
     def data_digest(self) -> str:
-        """Return the digest of the data, or an empty text."""
+        """Return the digest of the dataset, or an empty text if the record has none."""
         return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
@@ -221,23 +224,23 @@ class RecordFile:
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Return the record from a file's content, after checking it."""
+        """Check the content of a file, and return it as a record."""
         if cls.KIND:
             check_header(path, content, [cls.KIND], cls.COMMAND)
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
 
     def content(self) -> dict[str, object]:
-        """Return the content of the file."""
+        """Return the content of the record's file, as a dict that JSON can store."""
         header: dict[str, object] = {"kind": self.KIND, "schema": SCHEMA} if self.KIND else {}
         return header | asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record(RecordFile):
-    """Represent a JSON file about one model on one dataset, with the model's name in tables and its training split.
+    """Represent a JSON file about one model on one dataset.
 
-    ``settings`` holds the other settings that numbers depend on, by the names in
-    `xmlc.suite.results.settings.RECORDED`.
+    ``model`` is the model's name in tables, and ``split`` is the training split. ``settings`` contains the other
+    settings that the numbers depend on. Their names are in `xmlc.suite.results.settings.RECORDED`.
     """
 
     dataset: RecordedDataset
@@ -246,29 +249,29 @@ class Record(RecordFile):
     hyperparameters: Hyperparameters
     seed: int
     split: TrainingSplit
-    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack it.
+    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack this field.
 
     def head_fields(self) -> dict[str, Any]:
-        """Return the fields of `Record`, which all records of the same model share."""
+        """Return the values of the fields of `Record`, which all records of the same model share."""
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
-        """Return the names of dataset and model, and the training split: the run that a step is charged to."""
+        """Return dataset, model and training split. They identify the run to which the costs of a step belong."""
         return without_mark(self.dataset.name), self.model, self.split
 
     @property
     def method_name(self) -> str:
-        """Return the threshold or inference method, or an empty text."""
+        """Return the name of the threshold or inference method, or an empty text if there is none."""
         return getattr(self, "method", "")
 
     @property
     def dataset_sizes(self) -> Quantities:
-        """Return the sizes of the dataset."""
+        """Return the sizes of the dataset by quantity."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
-        """Return a hyperparameter that is a number.
+        """Return the value of a numeric hyperparameter.
 
         Raises
         ------
@@ -285,16 +288,16 @@ class Record(RecordFile):
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRecord(Record):
-    """Represent a record that tables or figures are made from. They do not need the estimator."""
+    """Represent a record for tables or figures, which do not need the estimator."""
 
     estimator: str = ""
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:
-    """Return costs in the units of their columns."""
+    """Return the ``wanted`` costs by column, in the units of the columns."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def or_nan(value: float | None) -> float:
-    """Return a number, NaN for None."""
+    """Return a number unchanged, and NaN for None."""
     return float("nan") if value is None else float(value)

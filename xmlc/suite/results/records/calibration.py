@@ -1,4 +1,4 @@
-"""Define the record of how far estimates are from probabilities, before and after calibration."""
+"""Define the record of the calibration error of estimates, before and after isotonic calibration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
-    """Represent the record of `xmlc thresholds` about the estimates: P@k and calibration error on the test set.
+    """Represent the record of `xmlc thresholds` with P@k and the calibration error of the estimates on the test set.
 
     Attributes
     ----------
@@ -32,6 +32,6 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
         check_scores("isotonic", self.isotonic, ERRORS)
 
     def numbers(self) -> Numbers:
-        """Yield both groups of scores in percent."""
+        """Yield the scores in ``metrics`` and ``isotonic``, in percent."""
         before: Quantities = {name: 100 * value for name, value in self.metrics.items()}
         yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc forest`: a forest's ranking by number of trees, the trees' shapes, and objectives."""
+"""Define the record of `xmlc forest`: scores of a forest by number of trees, shapes of the trees, and objectives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """Hold all metrics of `OF_RANKINGS` for a ranking of the test set, as shares."""
+    """Hold the scores of a ranking of the test set: all metrics of `OF_RANKINGS`, as shares of one."""
 
     metrics: Fractions
 
@@ -27,7 +27,7 @@ class RankingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Hold the scores of the first trees alone: `RankingRow.metrics`, and how they vary with the test set."""
+    """Hold the scores of the first ``n_trees`` trees alone. ``resampled`` has the scores on resampled test sets."""
 
     n_trees: Count
     metrics: Fractions
@@ -37,7 +37,7 @@ class ForestRow(RankingRow):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeShapes:
-    """Hold depth (the root has depth 0) and number of nodes, including leaves, tree by tree."""
+    """Hold the depth and the number of nodes of each tree. The root has depth 0, and nodes include leaves."""
 
     depths: Counts
     nodes: Counts
@@ -54,7 +54,7 @@ class LevelObjectives:
     nodes : int
         Number of nodes of the level that were split.
     minimum, mean, maximum : tuple of float
-        Summary of their objectives after each epoch.
+        Minimum, mean and maximum of the nodes' objectives after each epoch.
     """
 
     tree: Count
@@ -74,9 +74,9 @@ class PredictionThreads:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
-    """Represent the record of `xmlc forest`. The last row is for all trees, objectives are for the first trees.
+    """Represent the record of `xmlc forest`. The last row is for all trees. Objectives are for the first trees only.
 
-    If the estimator does not provide them, shapes are None and objectives are empty.
+    If the estimator provides no shapes and objectives, shapes are None and objectives are empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -90,17 +90,17 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     def resampled(self) -> Resampled:
         """Return the resampled measures for all trees (see `xmlc.metrics.resampling`).
 
-        Records of earlier versions have none.
+        It is empty for records of earlier versions.
         """
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures of its rankings on resampled test instances."""
+        """Return a copy of the record, with the measures of its rankings on the resampled test set ``number``."""
         drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
         return replace(self, rows=tuple(drawn))
 
     def numbers(self) -> Numbers:
-        """Yield the shape of the trees, if there are any, and a variant for each number of first trees."""
+        """Yield the shapes of the trees, if they are known, then a variant for each number of first trees."""
         from xmlc.kernels.float64 import log
 
         if trees := self.trees:

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc infer`: label sets that one method inferred for the test set."""
+"""Define the record of `xmlc infer`: scores and costs of the label sets that a method inferred for the test set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedEstimates:
-    """Hold a minimum probability, the estimates per instance above it, and the true labels per instance below it."""
+    """Describe estimates above a minimum probability.
+
+    The fields are the minimum probability, and the average numbers of estimates and lost true labels per instance.
+    """
 
     min_probability: JsonNumber | None
     estimates_per_instance: JsonNumber | None
@@ -33,7 +36,7 @@ class TruncatedEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeWeights:
-    """Hold weights learned from the numbers of labels in the validation set, and the learning time."""
+    """Hold weights of label set sizes, learned from the validation set, and the time that learning took."""
 
     weights: tuple[float, ...]
     learn_seconds: float
@@ -41,14 +44,14 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
-    """Hold the costs of training, of drawing or estimating, and of inferring. Fields are None if not measured.
+    """Hold the costs of training, of drawing samples or estimating, and of inference. Unmeasured costs are None.
 
     Attributes
     ----------
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
         Milliseconds per instance.
     inference_seconds : float or None
-        Total of these for the whole test set: gfm2011's "inference time".
+        Total of these times for the whole test set. gfm2011 calls it "inference time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -68,23 +71,23 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     ----------
     method : str
     samples : int or None
-        Label vectors drawn per instance. None if the method takes no samples.
+        Label vectors drawn per instance. None if the method does not use samples.
     time_limit : float or None
         Seconds after which inference stops.
     estimates : TruncatedEstimates or None
         None if estimates have no minimum probability.
     sizes : SizeWeights or None
-        None if the method takes no size weights.
+        None if the method does not use size weights.
     finished : bool
         Whether inference finished in time. If not, metrics and the fields below have no values.
     metrics : dict of str to float, or None
         Scores by the names of `xmlc.metrics.measures`.
     expected_f : float or None
-        Mean of the expected F-measures from the method.
+        Mean of the expected F-measures that the method reports.
     truncation_loss : float or None
-        Bound of the loss of expected F-measure by the minimum probability.
+        Bound on the loss of expected F-measure that the minimum probability causes.
     resampled : dict of str to tuple of float
-        See `xmlc.metrics.resampling`. Records of earlier versions lack it.
+        Measures on resampled test sets (see `xmlc.metrics.resampling`). Records of earlier versions lack this field.
     """
 
     costs: InferenceCosts
@@ -104,7 +107,10 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             check_label_set_scores(".metrics", self.metrics)
 
     def numbers(self) -> Numbers:
-        """Yield measures (missing if time ran out), numbers of estimates above a minimum probability, and costs."""
+        """Yield measures, numbers of estimates above the minimum probability, and costs.
+
+        Measures are missing if inference reached its time limit.
+        """
         yield (
             "",
             self.dataset_sizes
@@ -116,5 +122,5 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures of its label sets on resampled test instances."""
+        """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""
         return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

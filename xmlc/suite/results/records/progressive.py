@@ -1,4 +1,7 @@
-"""Define the record of `xmlc progressive`: a model that predicts each instance of a stream before it learns it."""
+"""Define the record of `xmlc progressive`.
+
+The command measures a model that predicts each instance of a stream before learning from it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class ProgressiveRow:
     instances : int
     accuracy : float
     entropy_reduction : float or None
-        In bits.
+        Entropy reduction in bits.
     """
 
     instances: Annotated[int, Meta(ge=0)]
@@ -39,7 +42,7 @@ class ProgressiveCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
-    """Represent the record of `xmlc progressive`: a curve, and the accuracy of the constant predictor."""
+    """Represent the record of `xmlc progressive`: scores along the stream, and the constant predictor's accuracy."""
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

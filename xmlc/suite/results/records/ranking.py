@@ -53,13 +53,15 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     Attributes
     ----------
     metrics : dict of str to float
-        Scores by the names of `xmlc.metrics.measures`, as shares of one. Records of earlier versions lack some.
+        Scores by the names of `xmlc.metrics.measures`, as shares of one. Records of earlier versions lack some scores.
     standard_errors : dict of str to float
-        Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack them.
+        Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack this
+        field.
     certified : float or None
-        Share of the test instances for which a beam search proved its ranking exact. None without a beam search.
+        Share of the test instances for which a beam search proved that its ranking is exact. None without a beam
+        search.
     resampled : dict of str to tuple of float
-        See `xmlc.metrics.resampling`. Records of earlier versions lack it.
+        Measures on resampled test sets (see `xmlc.metrics.resampling`). Records of earlier versions lack this field.
     """
 
     costs: RankingCosts
@@ -84,7 +86,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures of its ranking on resampled test instances."""
+        """Return a copy of the record, with the measures of its ranking on the resampled test set ``number``."""
         return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 
@@ -96,7 +98,10 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
 def measured_columns(
     part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]
 ) -> Quantities:
-    """Return the required measures, NaN if missing, and other known ones, in the units of their columns."""
+    """Return measures in the units of their columns.
+
+    They are the ``required`` measures, with NaN for missing ones, and those of the ``known`` measures that exist.
+    """
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
     return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

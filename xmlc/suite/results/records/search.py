@@ -15,8 +15,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
-# Precisions are shares on the validation parts. The paired errors compare the mean of the three precisions with the
-# mean of each earlier trial. They are standard errors of the difference on the same instances.
+# Precisions are shares on the validation parts. A paired error compares a trial with an earlier trial by the mean of
+# the three precisions. It is the standard error of the difference of the two means on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
@@ -25,26 +25,26 @@ Trial = TypedDict(
 
 
 def mean_precision(trial: Trial) -> float:
-    """Return the mean of P@1, P@3 and P@5."""
+    """Return the mean of P@1, P@3 and P@5 of a trial, as a share."""
     return math.fsum((trial["p@1"], trial["p@3"], trial["p@5"])) / 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord(RecordFile, kind="search", command="tune"):
-    """Hold the trials of a search in their order, and the best trial."""
+    """Hold the trials of a search, in the order in which they were run, and the best trial."""
 
     dataset: RecordedDataset
     estimator: str
     method: str
-    #: Number of trials that were allowed.
+    #: The largest allowed number of trials.
     budget: int
     #: The score that is maximised.
     chosen_by: str
-    #: Ranges or stages of the hyperparameters.
+    #: The ranges of the hyperparameters, or the stages of the search.
     space: object
     #: Hyperparameters that all trials share.
     fixed: Hyperparameters
-    #: Most instances that a trial was trained (``fitted``) and scored on (``validated``). None for all.
+    #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None is no limit.
     at_most: dict[str, int | None]
     seed: int
     #: An earlier search, whose best values are the first trial. None if there was none.
@@ -57,7 +57,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
-        """Read and check a file of an earlier version, which is YAML without a kind."""
+        """Read and check a search record of an earlier version, which is a YAML file without a kind."""
         from xmlc.suite.schemas import read_yaml  # The YAML reader is loaded only for such files.
 
         content = read_yaml(path)
@@ -66,12 +66,12 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_for(cls, path: Path, estimator: str, dataset_digest: str) -> Self:
-        """Read one file, to train an estimator on prepared data.
+        """Read the search record for training an estimator on a prepared dataset.
 
         Raises
         ------
         XmlcError
-            The file is not a search record, was edited, or belongs to another estimator or to other data.
+            The file is not a search record, was edited, or belongs to another estimator or dataset.
         """
         found = cls.read(path)
         if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):

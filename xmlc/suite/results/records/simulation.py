@@ -1,4 +1,4 @@
-"""Define the record of `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011."""
+"""Define the record of `xmlc simulate`: inference from samples of known distributions, as in Figure 1 of gfm2011."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MODELS = ("independent", "dependent", "dependent-signed")
 
 
 class TrialMeans(TypedDict):
-    """Hold means over trials and their standard errors, for each sample size."""
+    """Hold a mean over trials and its standard error for each sample size."""
 
     mean: list[float]
     standard_error: list[float]
 
 
 class MethodScores(TrialMeans):
-    """Hold the scores of one method on samples, and on the true distribution as ``limit``."""
+    """Hold the scores of one method on samples. ``limit`` is the score on the true distribution."""
 
     limit: float
 
@@ -32,12 +32,12 @@ class ModelScores(TypedDict):
     optimum : float
         The highest possible expected F-measure.
     optimal_size : int
-        Size of the label set with this value.
+        Size of the label set with the highest expected F-measure.
     p_empty : float
         Probability that no label is positive.
     methods : dict of MethodScores
     meuf_minus_gfm : Scores
-        Difference of the methods on the same samples.
+        Score of MEUF minus the score of GFM on the same samples.
     """
 
     optimum: float
@@ -48,12 +48,12 @@ class ModelScores(TypedDict):
 
 
 class GrowthFromSamples(TypedDict):
-    """Hold times of inference from samples by number of labels, in the order of a record's JSON keys.
+    """Hold times of inference from samples, by number of labels. Fields have the order of a record's JSON keys.
 
     Attributes
     ----------
     n_samples, instances : int
-        Label vectors per instance, and instances per number of labels.
+        Number of label vectors per instance, and number of instances for each number of labels.
     labels : list of int
         Numbers of labels, ascending.
     ms : dict of list of float
@@ -67,7 +67,7 @@ class GrowthFromSamples(TypedDict):
 
 
 class TimesByLabels(TypedDict):
-    """Hold times by number of labels, in the order of a record's JSON keys.
+    """Hold inference times by number of labels. Fields have the order of a record's JSON keys.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``. The other scores use the first ``trials`` of them. None if both numbers
-        are equal.
+        Number of trials for ``meuf_minus_gfm``. The other scores use only the first ``trials`` trials. None if both
+        numbers are equal.
     prior : float
         p(Y_i = 1) of the independent labels.
     sample_sizes : tuple of int

@@ -1,4 +1,4 @@
-"""Compute summary statistics of the parts of a dataset, and define their file, which `xmlc prepare` writes."""
+"""Compute summary statistics of a dataset's training and test parts, and define the file for `xmlc prepare`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (
     "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
 )  # fmt: skip
-# Keys are quantities, and values are fields of `FiveNumbers`.
+# The field of `FiveNumbers` for each quantity.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
@@ -61,7 +61,7 @@ class Statistics(RecordFile, command="prepare"):
         return self.digest
 
     def numbers(self) -> Numbers:
-        """Yield the sizes, and a variant for each count of the training part that has a five-number summary."""
+        """Yield the sizes of the dataset, then a variant for each five-number summary of the training part."""
         sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
         yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
         for counted in COUNTED:
@@ -71,7 +71,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold a five-number summary of counts, and their mean."""
+    """Hold the five-number summary and the mean of some counts."""
 
     min: Amount
     lower_quartile: Amount
@@ -83,7 +83,10 @@ class FiveNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatistics:
-    """Hold the counts of one part of a dataset. ``_seen`` fields are over labels or features that occur."""
+    """Hold the counts of one part of a dataset.
+
+    Fields that end with ``_seen`` include only labels or features that occur in the part.
+    """
 
     instances: Count
     labels_per_instance: FiveNumbers
@@ -96,7 +99,7 @@ class PartStatistics:
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
-    """Summarise counts: minimum, lower quartile, median, upper quartile, maximum and mean.
+    """Return minimum, lower quartile, median, upper quartile, maximum and mean of some counts.
 
     Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """
@@ -109,8 +112,8 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """Return the statistics of one part of a dataset.
 
-    Summaries over labels include all m labels, and count labels that never occur as 0. ``_seen`` fields include only
-    labels or features that occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels include all m labels. Labels that never occur have the count 0. Fields that end with ``_seen``
+    include only labels or features that occur, as in Tables 2 and 5 of swnn2018.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc sweep`: ranking, and depth of trees, by the value of one hyperparameter."""
+"""Define the record of `xmlc sweep`: scores of rankings and depths of trees for each value of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SweepRow(RankingRow):
     ----------
     value : object
     metrics : dict of str to float
-        Metrics of a ranking of the test set, as shares.
+        Metrics of the ranking of the test set, as shares of one.
     depth, nodes : float or None
         Depth of the deepest tree, and mean number of nodes of a tree. None if there are no trees.
     train_seconds, predict_ms_per_instance : float or None
@@ -44,7 +44,10 @@ class Threads:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
-    """Represent the record of `xmlc sweep`. ``hyperparameters`` are common to all rows, without the swept one."""
+    """Represent the record of `xmlc sweep`.
+
+    All rows share the values in ``hyperparameters``, which do not contain the swept hyperparameter.
+    """
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
@@ -54,14 +57,14 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Return the record from a file's content, after checking it."""
+        """Check the content of a file, and return it as a record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            name = content.get("hyperparameter")  # Earlier versions wrote the value under this name.
+            name = content.get("hyperparameter")  # Earlier versions used this name as the key of the value.
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 
     def numbers(self) -> Numbers:
-        """Yield the scores, shape and times for each value, which is the variant."""
+        """Yield scores, tree shapes and times for each value of the hyperparameter. The variant names the value."""
         for row in self.rows:
             yield (
                 f"{self.hyperparameter}={row.value}",

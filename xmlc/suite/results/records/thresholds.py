@@ -1,4 +1,7 @@
-"""Define the records of `xmlc thresholds` (tuned thresholds and predictions for the test set) and `xmlc estimate`."""
+"""Define the records of `xmlc thresholds` and `xmlc estimate`.
+
+`xmlc thresholds` tunes thresholds and predicts label sets for the test set.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ COST_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GridScores:
-    """Hold one value of a method's grid, and the scores of its thresholds on both parts, including macro-F.
+    """Hold one point of a method's grid, and the scores of its thresholds on the validation and test sets.
 
     Attributes
     ----------
     c, a, b : float or None
-        Parameters of the method. 1/c is the abscissa of Figure 1 of plt2016.
+        Parameters of the method. 1/c is on the horizontal axis of Figure 1 of plt2016.
     validation, test : dict of str to float
-        Scores by name.
+        Scores by name, including macro-F.
     """
 
     c: JsonNumber | None
@@ -47,12 +50,12 @@ class GridScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(GridScores):
-    """Hold the grid point that is best on the validation set, with every metric of its thresholds.
+    """Hold the grid point that is best on the validation set, with all metrics of its thresholds.
 
     Attributes
     ----------
     validation, test : dict of str to float
-        Scores by the names of `xmlc.metrics.measures`. The validation scores include macro-F. They are empty if the
+        Scores by the names of `xmlc.metrics.measures`. The validation scores include macro-F, and are empty if the
         model was trained on the validation set.
     """
 
@@ -66,7 +69,7 @@ class Chosen(GridScores):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdCosts(TrainingCosts):
-    """Hold the costs of training and tuning, and of predicting the labels above their thresholds."""
+    """Hold the costs of training, of tuning thresholds, and of predicting the labels above their thresholds."""
 
     tune_seconds: JsonNumber | None
     test_ms_per_instance: JsonNumber | None
@@ -78,7 +81,8 @@ class ThresholdCosts(TrainingCosts):
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
     """Represent the record of `xmlc thresholds`. Grid points are in the order in which they were tried.
 
-    ``resampled`` is for the best point (see `xmlc.metrics.resampling`). Records of earlier versions lack it.
+    ``resampled`` has the resampled measures of the best point (see `xmlc.metrics.resampling`). Records of earlier
+    versions lack this field.
     """
 
     costs: ThresholdCosts
@@ -89,7 +93,11 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """Return the method. ``-full`` is appended for a model of the whole training set, which has separate rows."""
+        """Return the name of the method.
+
+        If the model was trained on the whole training set, the name ends with ``-full``. Tables have separate rows for
+        such models.
+        """
         return self.method + "-full" * (self.split == "full")
 
     def numbers(self) -> Numbers:
@@ -106,27 +114,27 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         )
 
     def replicate(self, number: int) -> Self:
-        """Return the record with the measures of its label sets on resampled test instances."""
+        """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""
         return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
-    """Refuse metrics of label sets if one is missing or a share is out of range (see `check_scores`)."""
+    """Raise an error if a metric of label sets is missing, or a share is out of range (see `check_scores`)."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """Hold the cost of the estimates of one part. It is None if nothing was computed."""
+    """Hold the costs of the estimates on one part of the data. A cost is None if no estimates were computed."""
 
     ms_per_instance: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatesRecord(RecordFile, command="estimate"):
-    """Represent the record of `xmlc estimate`, in its folder, on ``val`` and ``test``.
+    """Represent the record of `xmlc estimate`, which describes its estimates on the parts ``val`` and ``test``.
 
-    Estimates up to the minimum probability ``min_probability`` are left out.
+    The folder contains only estimates above the minimum probability ``min_probability``.
     """
 
     FILE: ClassVar[str] = "estimate.json"

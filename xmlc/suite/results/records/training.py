@@ -1,6 +1,6 @@
-"""Define the record of `xmlc train`: a model and its training costs. It has no kind, because other records contain it.
+"""Define the record of `xmlc train`: a model and its training costs.
 
-A search for hyperparameters before the training has a separate record.
+The record has no kind, because other records contain it. A search for hyperparameters has a separate record.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """Hold the costs of training. They are None if there was nothing to measure, as for an oracle."""
+    """Hold the costs of training. They are None for a model without training, such as an oracle."""
 
     train_seconds: JsonNumber | None
-    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack it.
+    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack this field.
     train_threads: int | None
     train_peak_bytes: JsonNumber | None
     model_bytes: JsonNumber | None
@@ -28,7 +28,7 @@ class TrainingCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """Represent a record of a trained model, with the record of its training.
+    """Represent a record about a trained model. It contains the record of the training.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ModelRecord(ExperimentRecord):
     tuning : Search or None
         Method, budget, seed and best P@1 of the search that found the hyperparameters.
     step : StepCosts or None
-        Costs of the whole step. Records of earlier versions lack it.
+        Costs of the whole step. Records of earlier versions lack this field.
     """
 
     costs: TrainingCosts
