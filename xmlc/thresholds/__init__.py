@@ -1,7 +1,7 @@
-"""Threshold methods on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and others.
+"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and others.
 
-Each name is imported on first use. The workflow reads a grid from this package at each start, which must not load
-kernels.
+Each name is imported on first use, because the workflow reads a grid from this package at each start. This reading must
+not load kernels.
 """
 
 from __future__ import annotations
@@ -26,5 +26,5 @@ if TYPE_CHECKING:
     from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
     from xmlc.thresholds.sweeps import tune as tune
 
-if not TYPE_CHECKING:  # with `__getattr__` a type checker would accept any name
+if not TYPE_CHECKING:  # type checkers accept any name of a module with `__getattr__`
     __getattr__, __dir__, __all__ = lazy_names(__name__)

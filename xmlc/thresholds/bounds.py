@@ -1,4 +1,4 @@
-"""Bounds of an optimal threshold, and the grid of values to try (plt2016, Sections 4.1 and 6.2)."""
+"""Compute bounds of an optimal threshold, and define the grid of values to try (plt2016, Sections 4.1 and 6.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
-# The set C of Section 6.2. It ascends, so that high thresholds 1/c, with few predictions, come first.
+# The set C of Section 6.2, ascending. High thresholds 1/c, which predict few labels, therefore come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
@@ -31,12 +31,12 @@ def priors(Y: Matrix) -> np.ndarray:
 def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
 
-    Predicting every instance positive reaches F = 2 pi / (1 + pi). An optimal threshold is half the optimal F
+    If the label is predicted for every instance, F is 2 pi / (1 + pi). An optimal threshold is half the optimal F
     (equation (4)).
 
-    F_beta has a similar bound, with ``recall`` = beta^2. The same prediction reaches
-    (1 + beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2). Its lower bound is
-    therefore pi / (1 + beta^2 pi). Jaccard has the same thresholds as F.
+    For F_beta, set ``recall`` to beta^2. F_beta of the same prediction is (1 + beta^2) pi / (1 + beta^2 pi). An optimal
+    threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi / (1 + beta^2 pi). Jaccard has the same
+    optimal thresholds as F.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     Raises
     ------
     XmlcError
-        The grid is empty, or a value is less than 1. Its threshold 1/c would exceed every probability.
+        The grid is empty, or a value c is less than 1, so that its threshold 1/c would exceed every probability.
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():

@@ -1,4 +1,4 @@
-"""Calibration of estimates by labelled instances outside the model's training set."""
+"""Calibrate estimates with labelled instances outside the model's training set."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xmlc.thresholds.methods import checked_pair
 
 @hyperparameters
 class IsotonicCalibration(Estimator):
-    """Calibrate estimates by the non-decreasing step function that is closest to the truth, for each group of labels.
+    """Calibrate the estimates of each group of labels by the non-decreasing step function closest to the truth.
 
     The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan,
-    KDD 2002). Equal estimates form a block, whose value is the share of true labels. Neighbouring blocks are joined
-    until the values increase. Counts are integers, so that the blocks are exact. An estimate that is not stored
-    stays 0.
+    KDD 2002). Equal estimates form a block, and the value of a block is its share of true labels. Neighbouring blocks
+    are joined until the values increase from block to block. Counts are integers, so the blocks are exact. An estimate
+    that is not stored stays 0.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class IsotonicCalibration(Estimator):
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, the largest estimate of each block and the value of each block. Values are float32. Estimates
-        are float32, or float64 if float32 would merge blocks. A group without a stored estimate in ``fit`` has no
-        entry, and `transform` does not change its estimates.
+        For each group, two arrays: the largest estimate of each block, and the value of each block. Values are float32.
+        Estimates are float32, or float64 if float32 would merge blocks. A group without a stored estimate in ``fit`` is
+        missing here, and `transform` does not change its estimates.
 
     Examples
     --------
@@ -105,18 +105,18 @@ class IsotonicCalibration(Estimator):
 
 @njit(cache=True, nogil=True)
 def pool(hits, counts, last):
-    """Join neighbouring blocks in place until their shares increase, and return the number of blocks.
+    """Join neighbouring blocks in place until the shares of true labels increase, and return the number of blocks.
 
-    The arrays have one entry for each distinct estimate, ascending. On return their first entries are the blocks.
+    The arrays have one entry for each distinct estimate, ascending. On return, the first entries describe the blocks.
 
     Parameters
     ----------
     hits : int64 (b,)
-        Number of true labels.
+        Number of true labels of each block.
     counts : int64 (b,)
-        Number of all labels.
+        Number of all labels of each block.
     last : int64 (b,)
-        Index of the largest estimate of the block.
+        Index of the largest estimate of each block.
     """
     n_blocks = 0
     for i in range(hits.size):

@@ -1,11 +1,11 @@
-"""Candidate thresholds of labels, found in two passes over all estimates.
+"""Find the candidate thresholds of labels in two passes over all estimates.
 
-The candidates of a label are the estimates of the instances that carry it. One of them maximises any measure that
-grows with the hits and falls with the number of predictions. A threshold at another estimate has the same hits as the
-next higher candidate, and more predictions.
+The candidates of a label are its estimates for the instances that carry the label. For any measure that grows with the
+hits and falls with the number of predictions, one of the candidates is optimal. A threshold at another estimate has the
+same hits as the next higher candidate, and more predictions.
 
-A label has at most as many candidates as positives. Sorting and memory therefore depend on the size of the truth. They
-do not depend on the number of estimates, which may be in mapped files.
+A label has at most as many candidates as positives. The time for sorting and the memory therefore depend on the number
+of positives. They do not depend on the number of estimates, which may be in memory-mapped files.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
 
 @dataclass(frozen=True)
 class Candidates:
-    """Hold the candidate thresholds of g groups. A group is a single label, or all labels.
+    """Hold the candidate thresholds of g groups. Each group is a single label, or one group contains all labels.
 
-    Estimates are stored as uint32: the bits of a float32, or the rank from 1 of a float64. Both have the same order as
-    the estimates.
+    Estimates are stored as uint32: the bits of a float32, or the rank of a float64, counted from 1. Bits and ranks have
+    the same order as the estimates.
 
     Attributes
     ----------
     starts : int64 (g + 1,)
         Start of each group's candidates in ``lowest``.
     lowest : uint32 (c,)
-        Lowest predicted estimate of each candidate, strictly ascending within a group.
+        The lowest estimate that each candidate predicts, strictly ascending within a group.
     hits : int64 (c,)
-        Number of estimates from ``lowest`` upwards of instances that carry the label.
+        Number of estimates from ``lowest`` upwards whose instances carry the label.
     predicted : int64 (c,)
         Number of all estimates from ``lowest`` upwards.
     largest : uint32 (g,)
-        Largest estimate of each group, or 0 if it has none.
+        Largest estimate of each group, or 0 for a group without estimates.
     positives : int64 (g,)
         Number of positives of each group.
     ranked : csr_array of float32, shape (n, m)
-        Estimates whose bits are these uint32.
+        Estimates whose bits are the stored uint32 numbers.
     distinct : float64 (r,)
-        Distinct estimates, ascending, if estimates are float64. Otherwise empty.
+        The distinct estimates, ascending, if estimates are float64. Otherwise the array is empty.
     """
 
     starts: np.ndarray
@@ -57,16 +57,16 @@ class Candidates:
     distinct: np.ndarray
 
     def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
-        """Return the thresholds of `best_candidates`, uint32 (g,), which also explains the parameters."""
+        """Return the best threshold of each group, uint32 (g,). See `best_candidates` for the parameters."""
         thresholds = np.empty_like(self.largest)
         arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
         best_candidates(*arrays, minima, recall, thresholds)
         return thresholds
 
     def bits_of(self, minima: np.ndarray) -> np.ndarray:
-        """Return minimum thresholds, float32 or float64 (m,), as uint32. They are compared in the given type."""
+        """Return minimum thresholds, float32 or float64 (m,), in the uint32 form in which estimates are stored."""
         if self.distinct.size == 0:
-            return (minima + np.float32(0)).view(np.uint32)  # -0 is 0
+            return (minima + np.float32(0)).view(np.uint32)  # adding 0 replaces -0 by 0
         counts = np.searchsorted(self.distinct.astype(minima.dtype), minima, side="right")
         return np.where(minima > 0, counts, 0).astype(np.uint32)
 
@@ -76,9 +76,9 @@ class Candidates:
         Parameters
         ----------
         bits : uint32 (m,)
-            One less than the lowest predicted estimate. For a label without predictions, its largest estimate.
+            One less than the label's lowest predicted estimate. For a label without predictions, its largest estimate.
         minima : float32 or float64 (m,)
-            Minimum thresholds, which labels without a greater estimate receive.
+            Minimum thresholds. A label without a greater estimate gets its minimum threshold.
         """
         if self.distinct.size == 0:
             return bits.view(np.float32)
@@ -89,7 +89,7 @@ class Candidates:
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            least = np.where(last > none, largest, np.maximum(minima, below))  # float32 may round it to the minimum
+            least = np.where(last > none, largest, np.maximum(minima, below))  # float32 rounding may give the minimum
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
@@ -105,7 +105,8 @@ def candidates_of(
     Parameters
     ----------
     spe : csr_array of float32 or float64, shape (n, m)
-        Estimates, as `xmlc.thresholds.methods.checked_pair` returns them. For float64, memory holds their ranks.
+        Estimates, as `xmlc.thresholds.methods.checked_pair` returns them. The ranks of float64 estimates are kept in
+        memory.
     Y : boolean csr_array, shape (n, m)
         Label sets, as `checked_pair` returns them.
     n_jobs : int or None
@@ -153,21 +154,21 @@ def candidates_of(
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return cumulative counts, int64 (c,): for each candidate, the sum over it and all higher ones of its group."""
+    """Return for each candidate the sum of the counts of this and all higher candidates of its group, int64 (c,)."""
     sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
 @njit(cache=True, nogil=True)
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of the labels that instances carry, and return their number.
+    """List the estimates of all pairs of an instance and a label that it carries, and return the number of pairs.
 
     Parameters
     ----------
     spe, truth : KernelCSR
         Estimates and label sets of the instances.
     hits : uint64
-        Written from the start: the label in the upper half, the estimate in the lower.
+        Receives the pairs, from the start. The upper half of an entry is the label, and the lower half the estimate.
     largest : uint32 (m,)
         Largest estimate of each label. Updated in place.
     """
@@ -215,21 +216,23 @@ def count_between(spe, starts, lowest, counts):
 
 @njit(cache=True, nogil=True)
 def best_candidates(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
-    """Find the candidate that maximises each group's F-measure (plt2016, Algorithm 1, line 9).
+    """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 
-    F_beta grows with h / (w P + k), with w = beta^2. The kernel compares these ratios by products, which are exact for
-    w = 1 and below 2^53. Among equal ratios the smallest set wins. Without any hit this is the empty set.
+    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares these
+    ratios by products, which are exact for w = 1 and products below 2^53. Among equal ratios, the candidate with the
+    fewest predictions wins. Without any hit, the empty prediction wins.
 
     Parameters
     ----------
     starts, lowest, hits, predicted, largest, positives
         Attributes of `Candidates`.
     minima : uint32 (g,)
-        Minimum thresholds: only strictly greater estimates are predicted.
+        Minimum thresholds. Only estimates strictly greater than these are predicted.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)
-        Written, in the form of `Candidates.numbers_of`. A group without estimates above its minimum gets the minimum.
+        Receives the thresholds, in the form that `Candidates.numbers_of` converts. A group without estimates above its
+        minimum gets the minimum.
     """
     for g in range(thresholds.size):
         n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)

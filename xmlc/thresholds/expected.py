@@ -1,4 +1,4 @@
-"""Thresholds with the greatest expected macro F-measure, from estimates alone: labels are not needed."""
+"""Choose thresholds with the greatest expected macro F-measure, from estimates alone, without labels."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import ThresholdMethod
 
-# Passes converge within about twenty. The limit ends a cycle between two sets of equal value, which rounding may cause.
+# About twenty passes are enough to converge. The limit ends a cycle between two sets of equal value, which rounding
+# errors may cause.
 MOST_PASSES = 100
-# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. Priors make up for
-# most missing estimates. If half are missing, micro- or macro-F loses about a point. If four fifths are missing,
-# micro-F loses 3.
+# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. Priors compensate
+# for most missing estimates. If half of the estimates are missing, micro- or macro-F falls by about a point. If four
+# fifths are missing, micro-F falls by 3 points.
 WRONG = 2.0
 
 
 @hyperparameters
 class ExpectedF(ThresholdMethod):
-    """Find the threshold of each label with the highest expected F-measure on instances without labels.
+    """Find for each label the threshold with the highest expected F-measure on unlabelled instances.
 
-    Macro-F is a mean over labels, so each label is optimised separately. Its set of instances with the highest
-    expected F consists of the instances with the highest estimates (Lewis, SIGIR 1995). This is Theorem 2.1 of gfm2011
-    with the roles of labels and instances exchanged.
+    Macro-F is a mean over labels, so each label is optimised separately. The set of instances with the highest expected
+    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). This fact is Theorem 2.1 of
+    gfm2011 with the roles of labels and instances exchanged.
 
     Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The method approximates
     the expected F by 2 M_k / (k + T), the ratio of the expectations of 2 TP and k + P. The best ratio is twice the best
@@ -42,7 +43,8 @@ class ExpectedF(ThresholdMethod):
 
         tau = sum of the estimates above tau / (their number + T)
 
-    Iteration from tau = 0 reaches it from below (Dinkelbach, Management Science 1967), without sorting.
+    Iteration from tau = 0 converges to the best threshold from below (Dinkelbach, Management Science 1967), without
+    sorting.
 
     Parameters
     ----------
@@ -50,40 +52,45 @@ class ExpectedF(ThresholdMethod):
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F.
     zero_division : {0, 1}
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
-        ``xmlc.metrics.macro_f(zero_division=1)``. The empty prediction of a label is then chosen if the probability
-        that no instance carries it is at least the expected F of any other set. For the mean over the labels
-        that occur, use 0.
+        ``xmlc.metrics.macro_f(zero_division=1)``. With 1, a label is predicted for no instance if the probability that
+        no instance carries the label is at least the expected F of any other set. Use 0 for the mean over the labels
+        that occur.
     prior : ndarray of shape (m,) or None
-        Share of the training set that carries each label (`xmlc.thresholds.priors`). It corrects estimates that are
-        missing or too low: T becomes n times the share if this is more than the sum of the estimates of the n
-        instances. For ``zero_division=1`` the additional positives are independent of the estimates (Poisson).
+        Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior corrects estimates that
+        are missing or too low. T is n times the share if this product is more than the sum of the label's estimates for
+        the n instances. For ``zero_division=1``, the additional positives are assumed to be independent of the
+        estimates (Poisson).
     min_share : float
-        Minimum threshold, as a share of the mean over the labels that have estimates. Use 0 for the label sets of these
-        instances. Use 0.25 for other instances, which have labels without estimates here. With 0, such a label would
-        be predicted at every estimate. With ``zero_division=1``, any value above 0 also affects labels whose best
-        prediction is empty: their thresholds are at least the mean.
+        Minimum threshold, as a share of the mean threshold over the labels that have estimates. Use 0 to predict label
+        sets for the instances passed to ``fit``. Use 0.25 for other instances, which may have estimates of labels
+        without estimates in ``fit``. With 0, such a label would be predicted at every estimate. With
+        ``zero_division=1``, any value above 0 also affects labels whose best prediction is empty. Their thresholds are
+        then at least the mean.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        Thresholds for these instances, or for similar instances. If the empty prediction is best for a label, its
-        threshold is its largest estimate. A label without estimates has 0. ``min_share`` may raise both.
+        Thresholds for the instances passed to ``fit``, or for similar instances. If the empty prediction is best for a
+        label, its threshold is its largest estimate. A label without estimates has the threshold 0. ``min_share`` may
+        raise these two thresholds.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1]. Its mean is the expected macro-F, without the effect of
-        ``min_share``.
+        The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean over labels is the
+        expected macro-F.
 
     Notes
     -----
-    The ratio R of a set of k estimates p_i differs from the true expectation for independent instances. The bounds of
-    `xmlc.inference.meuf` apply, with T as the sum of the marginals. Let p_1 be the largest estimate. The expectation
-    lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact for labels of many
-    instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed estimates finds the
-    exact sets for ``zero_division=1``, at some hundred times the cost.
+    The ratio R = 2 M_k / (k + T) of a set of k estimates differs from the true expectation for independent instances.
+    The bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest estimate.
+    The expectation lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact for labels
+    of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed estimates
+    finds the exact sets for ``zero_division=1``, but takes some hundred times as long.
 
-    Suppose that up to c estimates of a label are missing because they are at or below a minimum probability kappa. If
-    the threshold is at least kappa, the ratio of the chosen k is at least (k + T) / (k + T + c kappa) of the best.
+    Suppose that up to c estimates of a label are missing because they do not exceed a minimum probability kappa. If the
+    threshold is at least kappa, the ratio of the chosen set of k estimates is at least (k + T) / (k + T + c kappa) of
+    the best ratio.
 
-    Time is linear in the stored estimates. Memory holds one block of them. All sums follow the order of the instances.
+    Time is linear in the number of stored estimates. One block of estimates is kept in memory. All sums follow the
+    order of the instances.
 
     Examples
     --------
@@ -99,14 +106,9 @@ class ExpectedF(ThresholdMethod):
     min_share: float = 0.0
 
     def fit(self, spe: Matrix, Y: Matrix | None = None) -> Self:
-        """Learn the thresholds.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Estimates of the instances to predict label sets for, or of similar instances.
-        Y : None
-            Ignored. It exists for scikit-learn.
+        """Learn the thresholds. Parameters ---------- spe : csr_array of float32, shape (n, m) Estimates of the
+        instances to predict label sets for, or of similar instances. Y : None
+            Ignored. The parameter exists for scikit-learn.
 
         Raises
         ------
@@ -172,7 +174,7 @@ def highest_ratios(
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # then the kept estimates fit in memory, and later passes read only these
+        fit = counts.sum() <= entries  # if true, the kept estimates fit in memory, and later passes read only these
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -184,20 +186,21 @@ def highest_ratios(
 
 
 def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
-    """Find sets of at most k labels for each instance that have a high expected macro F-measure.
+    """Find for each instance a set of at most k labels, so that the expected macro F-measure is high.
 
-    The expected macro-F is defined as in `ExpectedF`, and its sets are the start. Block coordinate ascent then improves
-    them (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label
-    classification*, NeurIPS 2023). It replaces the set of one instance at a time by the best, given all others, until
-    no set changes. At the end, changing the set of one instance cannot raise the expectation. Changing several sets
-    together may.
+    The expected macro-F is defined as in `ExpectedF`. The method starts with the sets of `ExpectedF` and improves them
+    by block coordinate ascent (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
+    multi-label classification*, NeurIPS 2023). It replaces the set of one instance at a time by the best set, given all
+    other sets, until no set changes. At the end, changing the set of one instance cannot raise the expectation.
+    Changing several sets together may raise it.
 
     Parameters
     ----------
     spe : csr_array of float32, shape (n, m)
         Estimates of the instances to predict label sets for.
     k : int
-        At least 1. An instance gets fewer labels if another label would lower the expectation.
+        Maximum number of labels, at least 1. An instance gets fewer labels if another label would lower the
+        expectation.
 
     Returns
     -------
@@ -237,14 +240,14 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def sum_up(labels, estimates, mass, absent, largest, counts):
-    """Collect statistics of each label's estimates, for the first threshold. Reads 8 bytes per stored estimate.
+    """Compute statistics of each label's estimates for the first threshold, reading 8 bytes per stored estimate.
 
     Parameters
     ----------
     labels : uint32 (nnz,)
         Label of each estimate.
     estimates : float32 (nnz,)
-        Estimates p.
+        The estimates p.
     mass : float64 (m,)
         Sum of the label's estimates. Updated in place.
     absent : float64 (m,)
@@ -264,7 +267,7 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
 
 @njit(cache=True, nogil=True)
 def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
-    """Copy the estimates above their label's ratio, in the same order, and return their number.
+    """Copy the estimates above the ratio of their label, in the same order, and return the number of copies.
 
     Parameters
     ----------
@@ -273,11 +276,11 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     estimates : float32 (nnz,)
         Estimates of some instances.
     ratio : float64 (m,)
-        Limit of each label.
+        Ratio of each label, the limit for its estimates.
     kept_labels : uint32 (nnz,)
-        Written from the start: labels of the kept estimates. May be ``labels``.
+        Receives the labels of the kept estimates, from the start. May be ``labels``.
     kept : float32 (nnz,)
-        Written from the start: the kept estimates. May be ``estimates``.
+        Receives the kept estimates, from the start. May be ``estimates``.
     mass : float64 (m,)
         Sum of the kept estimates of each label. Updated in place.
     counts : int64 (m,)
@@ -296,10 +299,10 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
 
 @njit(cache=True, nogil=True)
 def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
-    """Choose the best labels of each instance in turn, given all other choices. Return the number of changed instances.
+    """Choose each instance's best labels, given the labels of all others. Return the number of changed instances.
 
-    Let M be the sum of a label's chosen estimates and s = k + T its size. Another estimate p then gains
-    2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
+    For k chosen estimates of a label, let M be their sum and s = k + T. Another estimate p then raises the expected F
+    by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
 
     Parameters
     ----------
@@ -316,7 +319,7 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     places : int32 (k,)
         Scratch, one entry for each label that an instance may get.
     gains : float64 (k,)
-        Scratch, likewise.
+        Scratch, one entry for each label that an instance may get.
     """
     mass, sizes, n_changed = np.zeros(positives.size), positives.copy(), 0
     for e in range(labels.size):
@@ -332,7 +335,7 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
                 mass[label] -= p
                 sizes[label] -= 1
                 n_before += 1
-            size = max(sizes[label], p)  # rounding may have left less than p, even 0
+            size = max(sizes[label], p)  # because of rounding errors, the size may be less than p, or even 0
             gain = (p * size - mass[label]) / (size * (size + 1))
             if gain > 0:
                 insert_best(places, gains, e - start, gain)

@@ -1,4 +1,4 @@
-"""Label sets for a measure, by the methods with the best results in our measurements."""
+"""Predict label sets for an F-measure, with the method that had the best results in our experiments."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# `ExpectedF.min_share` for thresholds that are applied to other instances than the fitted ones. On the validation
-# splits of four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
+# The value of `ExpectedF.min_share` for thresholds that are applied to instances outside the fitted set. On the
+# validation splits of four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
 MIN_SHARE = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
@@ -31,14 +31,14 @@ DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 class LabelSets(Estimator):
     """Predict label sets with a high F-measure from estimates, with or without labelled instances.
 
-    Labels are used to calibrate the estimates first (`IsotonicCalibration`, for each decade of ``prior``). Scores that
-    are not probabilities are then good enough. The method depends on the measure:
+    With labelled instances, the estimates are first calibrated (`IsotonicCalibration`, for each decade of ``prior``).
+    The input may then be scores that are not probabilities. The method depends on the measure:
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
-    micro_f       one `ExpectedF` for all estimates, as if they were of one label
-    instance_f    `xmlc.inference.gfm_sizes` with labels, `xmlc.inference.meuf` without
-    ============  ==============================================================================
+    micro_f       one `ExpectedF` for all estimates, as if all belonged to one label instance_f
+    `xmlc.inference.gfm_sizes` with labels, `xmlc.inference.meuf` without ============
+    ==============================================================================
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class LabelSets(Estimator):
     method_ : {"ExpectedF", "gfm_sizes", "meuf"}
         The method that predicts the sets.
     calibration_ : IsotonicCalibration or None
-        The calibration of the estimates, or None without labels.
+        The fitted calibration, or None without labels.
     thresholds_ : ndarray of float32, shape (m,)
-        Thresholds for calibrated estimates, only for "macro_f" and "micro_f".
+        Thresholds on calibrated estimates, only for "macro_f" and "micro_f".
     size_weights_ : ndarray of float64, shape (S,)
         The result of `xmlc.inference.fit_size_weights`, only for "instance_f" with labels.
     n_labels_ : int
@@ -77,16 +77,17 @@ class LabelSets(Estimator):
         spe : csr_array of float32, shape (n, m)
             With ``Y``, estimates of instances outside the model's training set. Without ``Y``, estimates of the
             instances to predict label sets for. For macro-F of many instances at once, transform their estimates by
-            ``calibration_`` and fit again without ``Y``. Thresholds from other instances find fewer rare labels.
+            ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other instances find fewer
+            rare labels.
         Y : boolean CSR, shape (n, m), optional
-            Label sets of these instances.
+            Label sets of the instances.
         prior : ndarray of shape (m,), optional
             Share of the training set that carries each label (`xmlc.thresholds.priors`).
 
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate or a share is out of its range, or ``measure`` is none of the three.
+            The shapes differ, an estimate or a share is out of its range, or ``measure`` is unknown.
 
         Warns
         -----
@@ -104,7 +105,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # otherwise `ExpectedF` checks the sums
+        elif shares is None or self.measure != "macro_f":  # in other cases `ExpectedF` checks the sums
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
@@ -116,7 +117,7 @@ class LabelSets(Estimator):
         if self.measure == "macro_f":
             method = ExpectedF(prior=shares, min_share=0.0 if Y is None else MIN_SHARE).fit(spe)
         else:
-            # Zeros replace missing estimates, because the expected positives may outnumber the estimates.
+            # Zeros are added for missing estimates, because there may be more expected positives than estimates.
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
@@ -132,7 +133,7 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates, not calibrated.
+            Estimates that are not calibrated.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The prediction rule for thresholds, the base class of threshold methods, and STO (plt2016, Section 4.1)."""
+"""Define the prediction rule for thresholds, the base class of threshold methods, and STO (plt2016, Section 4.1)."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from xmlc.thresholds.candidates import Candidates, candidates_of
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Both are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both are arrays of
-    float64, they are compared in float64. A single number counts as float32. All methods learn by the same comparison.
+    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both
+    are float64 arrays, the comparison is in float64. A single number is converted to float32. All methods use the same
+    comparison when they learn.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The two
-    differ if estimates have many ties, as the fractions of a forest do. This package uses ``>`` throughout, so that a
-    threshold and the minimum probability of an SPE mean the same. STO keeps its ``>=``, because it returns the
-    largest number below its chosen estimate.
+    differ if estimates have many ties, as the fractions of a forest do. This package always uses ``>``, so that a
+    threshold and the minimum probability of an SPE have the same meaning. STO has the effect of ``>=``, because it
+    returns the largest number below its chosen estimate.
 
-    Time is linear in the stored estimates. Memory is linear in the instances and the predictions.
+    Time is linear in the number of stored estimates. Memory is linear in the number of instances and predictions.
 
     Parameters
     ----------
     spe : csr_array of float32 or float64, shape (n, m)
-        A label without a stored estimate is never predicted, whatever the threshold.
+        Estimates. A label without a stored estimate is never predicted, whatever the threshold.
     thresholds : float or ndarray of float32 or float64, shape (m,)
 
     Returns
@@ -57,7 +58,7 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
 
 
 def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
-    """Count how the truth and the label sets of `apply_thresholds` agree. See `sets_above` for the parameters."""
+    """Return the `Agreement` of the truth and the label sets of `apply_thresholds`. Parameters as in `sets_above`."""
     return agreement_of_blocks(sets_above(Y, spe, thresholds))
 
 
@@ -77,17 +78,18 @@ def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | n
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return estimates and thresholds in float32 whose comparison has the same result."""
+    """Return float32 estimates and thresholds whose comparison has the same result as for the given arrays."""
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float32:
         return spe, limits
-    # Kernels take float32, so they receive the results of the comparison: 1 for above, 0 for not.
+    # Kernels accept only float32. The estimates are therefore replaced by the results of the comparison: 1 for above, 0
+    # otherwise.
     known = (spe.data > limits[spe.indices]).astype(np.float32)
     return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
 
 def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
-    """Predict the labels whose estimates exceed their limits, both float32."""
+    """Predict the labels whose estimates exceed the limits. Estimates and limits are float32."""
     counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
@@ -110,7 +112,7 @@ def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
 
 
 class ThresholdMethod(Estimator):
-    """Serve as the base of the threshold methods: ``fit`` learns one threshold per label, ``predict`` applies them.
+    """Serve as the base class of threshold methods. ``fit`` learns a threshold per label, and ``predict`` uses it.
 
     Attributes
     ----------
@@ -128,7 +130,7 @@ class ThresholdMethod(Estimator):
 
 
 class RankingMethod(ThresholdMethod):
-    """Serve as the base of the methods that use only the ranking of each label's estimates."""
+    """Serve as the base class of methods that use only the ranking of each label's estimates."""
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn the thresholds.
@@ -136,7 +138,8 @@ class RankingMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32 or float64, shape (n, m)
-            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by rounding count as 1.
+            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a rounding error become
+            1.
         Y : boolean CSR, shape (n, m)
             Label sets of the validation set.
 
@@ -151,27 +154,29 @@ class RankingMethod(ThresholdMethod):
 
     @abstractmethod
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Learn the thresholds from the two results of `checked_pair`."""
+        """Learn the thresholds from the estimates and label sets that `checked_pair` returned."""
 
 
 @hyperparameters
 class STO(RankingMethod):
     """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
 
-    With ``kappa=0`` and an SPE that holds every estimate, the thresholds maximise the validation macro-F exactly. This
-    also holds for float64 estimates that are very close. If a model is certain of a label, many lie within 1e-9 of 1.
+    With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation macro-F exactly.
+    The maximum is also exact if float64 estimates are very close to each other. Many estimates lie within 1e-9 of 1 if
+    a model is certain of a label.
 
-    - Among thresholds with equal F, the highest is chosen, which predicts least.
+    - Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
     - If the empty prediction is best for a label, its threshold is its largest estimate.
-    - A label without estimates above kappa_j gets kappa_j.
+    - A label without estimates above kappa_j gets the threshold kappa_j.
 
-    The method passes over the estimates twice, and looks each one up among the estimates of its label's positives.
-    Memory holds one block of estimates and 24 bytes for each positive.
+    The method reads the estimates twice. It searches each estimate among the sorted estimates of its label's positives.
+    Memory is one block of estimates and 24 bytes for each positive.
 
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Minimum thresholds kappa_j. Only strictly greater estimates are candidates, compared as in `apply_thresholds`.
+        Minimum thresholds kappa_j. Only strictly greater estimates are candidates, by the comparison of
+        `apply_thresholds`.
     overlap : Overlap
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
         is F / (2 - F).
@@ -181,7 +186,7 @@ class STO(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        Float64 if estimates are float64 and rounding the thresholds to float32 would change a prediction.
+        The thresholds. They are float64 if estimates are float64 and rounding to float32 would change a prediction.
 
     Examples
     --------
@@ -197,11 +202,11 @@ class STO(RankingMethod):
     n_jobs: int | None = None
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Find the candidate thresholds of each label and choose the best above its kappa."""
+        """Find the candidate thresholds of each label, and choose the label's best candidate above kappa."""
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate above its kappa. A sweep over kappa finds the candidates only once."""
+        """Choose each label's best candidate above kappa. A sweep over kappa finds the candidates only once."""
         dtype = compared_in(
             candidates.distinct.dtype if candidates.distinct.size else candidates.ranked.dtype, self.kappa
         )
@@ -212,7 +217,7 @@ class STO(RankingMethod):
 
 
 def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return an SPE and the truth in canonical form.
+    """Check an SPE and the truth, and return both in canonical form.
 
     Raises
     ------
@@ -231,9 +236,9 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_a
 
 @njit(cache=True, nogil=True)
 def copy_above(indptr, labels, estimates, thresholds, counts, kept):
-    """Write the labels of each instance whose estimates exceed their thresholds, and return their number.
+    """Write the labels of each instance whose estimates exceed their thresholds, and return the number of labels.
 
-    The kernel reads 8 bytes per stored estimate, and its threshold.
+    The kernel reads 8 bytes and one threshold per stored estimate.
 
     Parameters
     ----------
@@ -244,11 +249,11 @@ def copy_above(indptr, labels, estimates, thresholds, counts, kept):
     estimates : float32 (nnz,)
         Estimates, instance by instance.
     thresholds : float32 (m,)
-        Threshold of each label. An estimate has to be strictly greater.
+        Threshold of each label. A label is written if its estimate is strictly greater.
     counts : int64 (n,)
-        Written: number of labels of each instance.
+        Receives the number of written labels of each instance.
     kept : uint32 (nnz,)
-        Written from the start: the labels, instance by instance.
+        Receives the labels, instance by instance, from the start.
     """
     place = 0
     for i in range(counts.size):

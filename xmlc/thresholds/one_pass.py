@@ -1,10 +1,10 @@
-"""FTA and OFO: thresholds in one pass over a validation set whose estimates need not be stored (plt2016, Section 4).
+"""Learn thresholds by FTA or OFO in one pass over a validation set, without storing estimates (plt2016, Section 4).
 
 FTA is the fixed thresholds approach (Section 4.2). OFO is online F-measure optimisation (Section 4.3, Algorithm 2;
 Busa-Fekete et al., NIPS 2015).
 
-Kernels read the SPE and the truth instance by instance, with ascending labels. They update the counts of each
-instance's labels and of the labels with an estimate. The counts do not depend on how instances are divided into blocks.
+Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance, they update the
+counts of its true labels and of the labels with an estimate. The division into blocks does not change the counts.
 Labels are independent of each other, so threads share the work by ranges of labels.
 """
 
@@ -31,12 +31,12 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# Labels differ in size, so a task is limited by its estimates and positives together.
+# Labels differ in size, so the sum of estimates and positives limits the labels of a task.
 ENTRIES_PER_TASK = 1 << 18
 
 
 class Instances(NamedTuple):
-    """Hold the estimates and the truth of some instances, and the ranges of labels that threads share."""
+    """Hold the estimates and the truth of some instances, and the range of labels of each task."""
 
     spe: sparse.csr_array
     truth: sparse.csr_array
@@ -44,7 +44,7 @@ class Instances(NamedTuple):
 
 
 def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
-    """Divide the results of `checked_pair` into blocks of instances, with ranges of labels for each block."""
+    """Divide estimates and truth into blocks of instances, and divide the labels of each block into ranges."""
     found, n_labels = list[Instances](), Y.shape[1]
     for part, truth in blocks_of_rows(spe, Y):
         tasks = [(0, n_labels)]
@@ -57,12 +57,12 @@ def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work, which depend on the data alone.
+    """Divide labels into ranges ``(start, end)`` of about equal work. The ranges depend only on the data.
 
     Parameters
     ----------
     counts : ndarray of int, shape (m,)
-        Entries of each label.
+        Number of estimates and positives of each label.
     entries : int
         Approximate number of entries and labels per range, counted together.
     """
@@ -73,13 +73,13 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
 
 
 class OnePassMethod(ThresholdMethod):
-    """Serve as the base of `FTA` and `OFO`, which need no stored estimates. `STO` needs them, because it sorts."""
+    """Serve as the base class of `FTA` and `OFO`. Unlike `STO`, which sorts, they need no stored estimates."""
 
     n_jobs: int | None
     _counted: Any = None  # counts since the last ``fit``
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Forget earlier instances and learn the thresholds. Parameters and errors are as for `STO.fit`."""
+        """Forget earlier instances and learn the thresholds. Parameters and errors are documented in `STO.fit`."""
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
@@ -87,21 +87,22 @@ class OnePassMethod(ThresholdMethod):
         return self.learn(instances(*pair), pair[1].shape[1])
 
     def partial_fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn from more instances, and continue from the state since the last ``fit``.
+        """Learn from more instances, in addition to the instances since the last ``fit``.
 
         Each call takes O(m) time, so pass several instances at once.
 
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances, in (0, 1]. Estimates at or below `min_probabilities` are not needed.
+            Estimates of the instances, in (0, 1]. Estimates that do not exceed `min_probabilities` are not needed.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
 
         Raises
         ------
         XmlcError
-            As for ``fit``. Also if the number of labels or a hyperparameter of the counts has changed.
+            For the same reasons as in ``fit``, or if the number of labels or a hyperparameter that affects the counts
+            has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]
@@ -117,11 +118,11 @@ class OnePassMethod(ThresholdMethod):
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from the result of `instances`, which a sweep over a grid computes only once."""
+        """Learn from the blocks that `instances` returned. A sweep over a grid computes these blocks only once."""
 
     @abstractmethod
     def minima(self, n_labels: int) -> np.ndarray:
-        """Return the minimum probabilities, float32 of shape (m,). Only estimates above them matter."""
+        """Return the minimum probabilities, float32 of shape (m,). Estimates that do not exceed them have no effect."""
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
         """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
@@ -133,20 +134,20 @@ class OnePassMethod(ThresholdMethod):
 
 @hyperparameters
 class FTA(OnePassMethod):
-    """Choose the best of a few fixed thresholds: 1/c, or max(1/c, nu_j) with lower bounds nu_j.
+    """Choose the best of a few fixed thresholds. A threshold is 1/c, or max(1/c, nu_j) with lower bounds nu_j.
 
     Parameters
     ----------
     grid : sequence of float
-        Values c.
+        The values c.
     label_wise : bool
         False chooses one c for all labels (Section 4.2: "more stable"). True chooses the best c for each label
         (line 9 of Algorithm 1 restricted to a fixed set).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)). pi_j is the
-        label's prior, estimated on the training split (``xmlc.thresholds.bounds.lower_bounds``). With these bounds,
-        every threshold is kappa_j = max(1/c, nu_j), as published in Section 6.2. None uses 1/c, the same number for
-        all labels, as the authors' program does.
+        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)). pi_j is the label's
+        prior, estimated on the training split (``xmlc.thresholds.bounds.lower_bounds``). With these bounds, the
+        thresholds are kappa_j = max(1/c, nu_j), as published in Section 6.2. None uses the threshold 1/c for all
+        labels, like the authors' program.
     n_jobs : int or None
         Number of threads. The result does not depend on it.
 
@@ -154,14 +155,15 @@ class FTA(OnePassMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value of ``grid`` in the given order, if all labels use this value.
+        Validation macro-F (0/0 = 1) of each value of ``grid``, in the same order, if all labels use this value.
 
     Notes
     -----
-    Among thresholds with equal score the highest is chosen, because it predicts least and costs least.
+    Among thresholds with equal score, the highest is chosen, because it predicts the fewest labels and takes the least
+    time.
 
-    ``partial_fit`` learns from estimates that you need not keep (Section 4.2, last paragraph). The result is
-    bit-identical. The method keeps 2 * len(grid) + 1 counters of 4 bytes for each label.
+    You need not store the estimates that you pass to ``partial_fit`` (Section 4.2, last paragraph). The result is
+    bit-identical to one call of ``fit``. The method stores 2 * len(grid) + 1 counters of 4 bytes for each label.
 
     Examples
     --------
@@ -181,17 +183,17 @@ class FTA(OnePassMethod):
     n_jobs: int | None = None
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Count hits and predictions at every fixed threshold, then choose thresholds by all counts so far."""
+        """Count hits and predictions at each fixed threshold, then choose thresholds by all counts so far."""
         lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
-        if self._counted is None:  # positives, then hits and predictions at each threshold, ascending
+        if self._counted is None:  # positives, then hits and predictions at each threshold, with thresholds ascending
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
-        # `macro_f` sums in the same order, so that both are bit-identical.
+        # `macro_f` adds in the same order, so the two results are bit-identical.
         macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
-        # The grid ascends, so that argmax finds the highest threshold among equal scores.
+        # The grid ascends, so argmax finds the highest threshold among equal scores.
         chosen = scores.argmax(axis=1) if self.label_wise else np.full(lower.size, macro.argmax())
         self.thresholds_ = np.maximum(fixed_thresholds(grid)[chosen], lower)
         return self
@@ -202,12 +204,12 @@ class FTA(OnePassMethod):
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
     def minima(self, n_labels: int) -> np.ndarray:
-        """Return the lowest candidate thresholds, float32 of shape (m,). Lower estimates are not needed."""
+        """Return each label's lowest candidate threshold, float32 of shape (m,). Lower estimates are not needed."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
-    """Return lower bounds, float32 of shape (m,), 0 if ``given`` is None."""
+    """Return the lower bounds of thresholds as float32 of shape (m,). All are 0 if ``given`` is None."""
     return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
@@ -225,7 +227,7 @@ class OFO(OnePassMethod):
     a, b : float or ndarray of shape (m,)
         Initial values of a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j: all thresholds stay at or above it, including the initial threshold (Section 6.2).
+        Lower bounds nu_j of all thresholds, including the initial threshold (Section 6.2).
     n_jobs : int or None
         Number of threads. The result does not depend on it.
 
@@ -236,9 +238,9 @@ class OFO(OnePassMethod):
 
     Notes
     -----
-    The method reads instances in the order of the rows. A label without a stored estimate counts as not predicted.
+    The method reads instances in the order of the rows. A label without a stored estimate is treated as not predicted.
 
-    ``partial_fit`` keeps only a_j, b_j and tau_j. The result is bit-identical.
+    ``partial_fit`` stores only a_j, b_j and tau_j. The result is bit-identical to one call of ``fit``.
 
     Examples
     --------
@@ -269,7 +271,7 @@ class OFO(OnePassMethod):
         return self
 
     def minima(self, n_labels: int) -> np.ndarray:
-        """Return the minimum of each label's threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
+        """Return each label's lowest possible threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
         return lower_bounds_of(self.lower_bounds, n_labels)
 
 
@@ -288,9 +290,9 @@ def fit_in_one_pass(
 ) -> M:
     """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
 
-    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, minima), Y)``. Memory holds the counters of
-    the labels and the estimates of ``instances`` instances. FTA ignores estimates up to its lowest kappa_j, and
-    OFO estimates up to nu_j.
+    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, minima), Y)``. The counters of the labels
+    and the estimates of ``instances`` instances are kept in memory. FTA ignores estimates up to its lowest kappa_j, and
+    OFO ignores estimates up to nu_j.
 
     Parameters
     ----------
@@ -303,9 +305,9 @@ def fit_in_one_pass(
     Y : sparse or dense boolean array, shape (n, m)
         Label sets of the validation set, in the same order.
     min_probability : float
-        Minimum probability: estimates at or below it are left out, too.
+        Minimum probability. Estimates that do not exceed it are also left out.
     instances : int
-        Number of instances to estimate together.
+        Number of instances for which estimates are computed at a time.
 
     Raises
     ------
@@ -331,9 +333,10 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
     spe, truth : KernelCSR
         Estimates and label sets of the instances.
     start, end : int
-        The kernel counts labels ``start .. end - 1``.
+        Range of the labels ``start .. end - 1`` that the kernel counts.
     fixed : float32 (g,)
-        Fixed thresholds, ascending. An estimate is compared up to the first threshold that it does not exceed.
+        Fixed thresholds, ascending. An estimate is compared with thresholds up to the first threshold that it does not
+        exceed.
     lower : float32 (m,)
         Lower bound of each label's threshold.
     positives : int32 (m,)
@@ -362,7 +365,7 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
 
 @njit(cache=True, nogil=True)
 def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
-    """Run online F-measure optimisation instance by instance (plt2016, Algorithm 2, as printed) for some labels.
+    """Run online F-measure optimisation for some labels, instance by instance (plt2016, Algorithm 2, as printed).
 
     Parameters
     ----------
@@ -401,7 +404,7 @@ def instance_of(spe, truth, i, start, end):
 
 @njit(cache=True, nogil=True)
 def entries_of(rows, i, start, end):
-    """Return the begin and the end of an instance's entries with labels ``start .. end - 1``."""
+    """Return the start and the end of the entries of instance ``i`` whose labels lie in ``start .. end - 1``."""
     first, last = rows.indptr[i], rows.indptr[i + 1]
     labels = rows.indices[first:last]
     if labels.size > 0 and labels[-1] >= end:

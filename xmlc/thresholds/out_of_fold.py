@@ -1,4 +1,4 @@
-"""Thresholds from out-of-fold estimates, without a separate validation set."""
+"""Learn thresholds from out-of-fold estimates, without a separate validation set."""
 
 from __future__ import annotations
 
@@ -26,42 +26,43 @@ from xmlc.thresholds.sweeps import tune
 class OutOfFold(Estimator):
     """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
 
-    The papers tune thresholds on a fifth of the training set, which the model does not learn (plt2016, Section 6.2).
-    `OutOfFold` divides the training set into folds instead. A copy of the model learns all folds but one, and
-    estimates that fold. The thresholds are learned from the estimates of all folds. Finally, the model is trained on
-    all instances. Wolpert uses such estimates for a second model (Stacked generalization, Neural Networks 1992). The
-    additional cost is ``folds`` trainings, each on (folds - 1) / folds of the instances.
+    The papers tune thresholds on a fifth of the training set, on which the model is not trained (plt2016, Section 6.2).
+    `OutOfFold` divides the training set into folds instead. For each fold, a copy of the model is trained on all other
+    folds and estimates the labels of this fold. The thresholds are learned from the estimates of all folds. Finally,
+    the model is trained on all instances. Wolpert uses such estimates to train a second model (Stacked generalization,
+    Neural Networks 1992). The additional cost is the training of ``folds`` models, each on (folds - 1) / folds of the
+    instances.
 
     Parameters
     ----------
     estimator : object
-        A model with ``fit(X, Y)`` and ``predict_proba(X)``, from this package, from scikit-learn or your own. It is not
-        changed. ``predict_proba`` returns a sparse or dense matrix of shape (n, m). Like some models of scikit-learn,
-        it may return a list with an array of shape (n, 2) for each label instead. If it has a parameter
-        ``threshold``, this receives the minimum probability.
+        A model of this package, of scikit-learn, or a custom model. It must have ``fit(X, Y)`` and
+        ``predict_proba(X)``, and is not changed. ``predict_proba`` returns a sparse or dense matrix of shape (n, m).
+        Like some models of scikit-learn, it may return a list with an array of shape (n, 2) for each label instead. If
+        ``predict_proba`` has a parameter ``threshold``, `OutOfFold` passes the minimum probability.
     method : str or object
-        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. Its grid is tried with
-        the papers' lower bounds, and ``measure`` on the out-of-fold estimates chooses the best. Alternatively, a
-        threshold method such as ``OFO(b=50)``. If its ``lower_bounds`` are None, they are computed from the shares of
-        the labels in Y. Pass 0 for no bounds.
+        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. The method's grid is
+        tried with the papers' lower bounds. The value with the best ``measure`` on the out-of-fold estimates is chosen.
+        You can also pass a threshold method such as ``OFO(b=50)``. If the method's ``lower_bounds`` are None, the
+        bounds are computed from the shares of the labels in Y. Pass 0 for no bounds.
     measure : str or None
         Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's default, which is
         macro-F with 0/0 = 1.
     folds : int
-        At least 2.
+        Number of folds, at least 2.
     threshold : float
-        Minimum probability: estimates at or below it are dropped, and no threshold is below it.
+        Minimum probability. Estimates that do not exceed it are dropped, and no threshold is lower.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of folds to learn at the same time, in threads. The result does not depend on it. The model of each fold
-        may use several threads, too.
+        Number of models of folds to train at the same time, in threads. The result does not depend on it. Each model
+        may also use several threads.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     estimator_ : object
-        The model of all instances.
+        The model that is trained on all instances.
     n_labels_ : int
     feature_names_in_, n_features_in_
         Forwarded from ``estimator_``.
@@ -70,7 +71,8 @@ class OutOfFold(Estimator):
 
     Notes
     -----
-    The models of the folds learn from fewer instances than ``estimator_``. Its estimates may be a little higher.
+    The models of the folds are trained on fewer instances than ``estimator_``. The estimates of ``estimator_`` may
+    therefore be a little higher.
 
     Examples
     --------
@@ -93,7 +95,7 @@ class OutOfFold(Estimator):
     n_jobs: int | None = 1
 
     def fit(self, X: Any, Y: Any) -> Self:
-        """Estimate each fold, learn the thresholds, and fit the model to all instances.
+        """Estimate the labels of each fold, learn the thresholds, and fit the model to all instances.
 
         Parameters
         ----------
@@ -128,7 +130,7 @@ class OutOfFold(Estimator):
 
         tasks = [(fold,) for fold in range(self.folds)]
         parts = run_tasks(estimate, tasks, self.n_jobs, title="out-of-fold estimates", unit="folds")
-        # Stacking sorts the rows by fold. The original order is restored because OFO depends on it.
+        # The stacked rows are sorted by fold. The original order is restored because OFO depends on the order.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
@@ -164,13 +166,13 @@ class OutOfFold(Estimator):
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Return the names of the features, if the model has them to check or select columns."""
+        """Return the feature names of the model, if the model stores names."""
         names: np.ndarray = self.estimator_.feature_names_in_
         return names
 
     @property
     def n_features_in_(self) -> int:
-        """Return the number of features, if the model has it."""
+        """Return the number of features of the model, if the model stores this number."""
         return int(self.estimator_.n_features_in_)
 
 
@@ -182,7 +184,7 @@ def unfitted(estimator: Any) -> Any:
         from sklearn.base import clone
     except ImportError:
         return deepcopy(estimator)
-    return clone(estimator, safe=False)  # which makes a deep copy of an object without hyperparameters
+    return clone(estimator, safe=False)  # an object without hyperparameters is deep-copied
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> sparse.csr_array:
@@ -195,7 +197,7 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
     X : object
         Instances, in a form that the model accepts.
     threshold : float or ndarray of shape (m,)
-        Kept estimates are strictly greater.
+        Only estimates strictly greater than the threshold are kept.
     n_labels : int
         Number m of labels.
     """
@@ -211,7 +213,7 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
 
 
 def of_positive_class(model: Any, found: Any) -> np.ndarray:
-    """Return the estimates, shape (n, m), of a scikit-learn model that returns a column for each class of a label.
+    """Return the positive-class estimates of a scikit-learn model that returns a column for each class, shape (n, m).
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def of_positive_class(model: Any, found: Any) -> np.ndarray:
         A model whose ``classes_`` lists the classes of each label. A label without negative or positive instances has
         only one class.
     found : list of ndarray, shape (n, classes of the label)
-        The result of ``predict_proba``, an array for each label. For a single label, the array itself.
+        The result of ``predict_proba``, with an array for each label. For a single label, the array without a list.
     """
     classes = model.classes_
     if not isinstance(found, list):

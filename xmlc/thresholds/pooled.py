@@ -1,4 +1,4 @@
-"""The optimal common threshold on a validation set, for micro- and instance-averaged measures."""
+"""Find the optimal common threshold on a validation set, for micro- and instance-averaged measures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ class CommonThreshold(RankingMethod):
     """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
 
     The method tries every candidate that can be optimal (``xmlc.thresholds.candidates``). Among candidates with equal
-    measure the highest threshold is chosen, which predicts least. If the empty prediction is best, the threshold is
-    the largest estimate. Time is O(e log e) for e stored estimates. They are sorted block by block or, for
+    measure, the highest is chosen, which predicts the fewest labels. If the empty prediction is best, the threshold is
+    the largest estimate. Time is O(e log e) for e stored estimates. Estimates are sorted block by block or, for
     ``average="instance"``, instance by instance.
 
     Parameters
     ----------
     average : {"micro", "instance"}
-        Sum the counts over all pairs of instance and label, or take the mean over instances (0/0 = 1).
+        "micro" computes the measure from counts summed over all labels. "instance" is the mean of the measure over
+        instances (0/0 = 1).
     overlap : Overlap
         The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
     n_jobs : int or None
@@ -39,13 +40,13 @@ class CommonThreshold(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The common threshold, m times. Float64 if needed, as for `STO`.
+        The common threshold, repeated m times. It is float64 if necessary, as for `STO`.
 
     Notes
     -----
-    With the true probabilities, one common threshold is optimal for a micro-averaged measure (Koyejo et al., NIPS
-    2015). Thresholds for each label could only overfit the validation set. For an instance-averaged measure a common
-    threshold is a heuristic, because the best threshold differs between instances.
+    If estimates are the true probabilities, one common threshold is optimal for a micro-averaged measure (Koyejo et
+    al., NIPS 2015). A separate threshold for each label could only overfit the validation set. For an instance-averaged
+    measure, a common threshold is a heuristic, because the best threshold differs between instances.
 
     Examples
     --------
@@ -74,8 +75,8 @@ class CommonThreshold(RankingMethod):
         return self
 
     def _best_of_instances(self, candidates: Candidates, Y: sparse.csr_array) -> np.ndarray:
-        """Return the best threshold for the mean over instances, in the form of `Candidates`, uint32 (1,)."""
-        # The last instances are left out if they have neither estimates nor labels, because they change nothing.
+        """Return the best threshold for the mean over instances, uint32 (1,) as stored in `Candidates`."""
+        # Instances at the end without estimates and labels are left out, because they do not affect the choice.
         in_use = np.flatnonzero((np.diff(candidates.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = int(in_use[-1]) + 1 if in_use.size else 0
         unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(candidates.lowest.size, dtype=np.int64)
@@ -88,15 +89,15 @@ class CommonThreshold(RankingMethod):
 
         blocks = blocks_of_rows(candidates.ranked, Y)
         run_tasks(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
-        # An empty prediction scores 1 for each instance without labels, and 0 for all others.
+        # The measure of an empty prediction is 1 for each instance without labels, and 0 for all other instances.
         bits, empty = candidates.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
         best_sum(candidates.lowest, gains, empty, n, bits)
         return bits
 
 
-# Values of instances are summed as whole multiples of this unit. The sum is therefore independent of the order of
-# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. The unit doubles with
-# each doubling of the instances beyond that.
+# The measures of instances are summed as whole multiples of UNIT. The sum therefore does not depend on the order of
+# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. Above that number, the
+# unit doubles with each doubling of the number of instances.
 UNIT = 2.0**-40
 
 
@@ -120,9 +121,9 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 @njit(cache=True, nogil=True)
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
-    """Add, for each candidate, the difference of its sum over instances from the next higher candidate's sum.
+    """Add to ``gains`` each candidate's sum over instances minus the sum of the next higher candidate.
 
-    A predicted label changes only the value of its instance. The kernel therefore sorts the estimates of one instance
+    A predicted label changes only the measure of its instance. The kernel therefore sorts the estimates of one instance
     at a time.
 
     Parameters
@@ -130,7 +131,7 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     spe, truth : KernelCSR
         Estimates in the form of `Candidates.ranked`, and label sets.
     lowest : uint32 (c,)
-        Candidates: the lowest predicted estimate of each, ascending.
+        The lowest estimate that each candidate predicts, ascending.
     unit, gain, recall, shared : float64
         Arguments of `overlap_units`.
     gains : int64 (c,)
@@ -172,9 +173,10 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
 
 @njit(cache=True, nogil=True)
 def best_sum(lowest, gains, empty, n_instances, threshold):
-    """Find the candidate with the highest sum over instances. Among equal sums the highest threshold is chosen.
+    """Find the candidate with the highest sum over instances. Among equal sums, the highest threshold is chosen.
 
-    Sums count as equal if they differ by at most one unit for each instance, which rounding can cause.
+    Sums are regarded as equal if they differ by at most one unit per instance, because rounding can cause such a
+    difference.
 
     Parameters
     ----------
@@ -183,11 +185,11 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
     gains : int64 (c,)
         Result of `add_gains`.
     empty : int
-        Sum of the empty prediction, in units.
+        Sum over instances for the empty prediction, in units.
     n_instances : int
         Number of instances.
     threshold : uint32 (1,)
-        Written, unless the empty prediction is best: the best threshold.
+        Receives the best threshold, unless the empty prediction is best.
     """
     score = best = empty
     for c in range(lowest.size - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Threshold methods by their names in configuration files, each as a sweep over a grid (plt2016, Section 6.2)."""
+"""Register threshold methods by their names in configuration files, as sweeps over a grid (plt2016, Section 6.2)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class GridPoint:
     ----------
     thresholds : ndarray of float32, shape (m,)
     c : float or None
-        The value in the grid C. The abscissa of Figure 1 is 1/c.
+        The value c in the grid C. The horizontal axis of Figure 1 shows 1/c.
     a, b : float or None
-        OFO's input parameters.
+        The input parameters of OFO.
     """
 
     thresholds: np.ndarray
@@ -47,7 +47,7 @@ SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridP
 
 @dataclass(frozen=True)
 class SweptMethod:
-    """Hold a registered method's sweep, and the name in `TUNABLE` of the measure that chooses a grid point."""
+    """Hold the sweep of a registered method, and the measure (a name in `TUNABLE`) by which a grid point is chosen."""
 
     sweep: SweepFunction
     measure: str
@@ -57,18 +57,18 @@ METHODS: dict[str, SweptMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], SweepFunction]:
-    """Return a decorator that registers a sweep: a function (spe, Y, priors, grid) that yields grid points.
+    """Return a decorator that registers a sweep. A sweep is a function (spe, Y, priors, grid) that yields grid points.
 
     ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares in the training
-    split, and ``grid`` is the set C. Yield the cheapest predictions first (small c), because the first of equal
-    scores is chosen. A sweep keeps only one vector of thresholds at a time, so that a grid of any size fits in memory.
+    split, and ``grid`` is the set C. Yield the points with the fewest predictions (small c) first, because the first of
+    equal scores is chosen. A sweep yields one vector of thresholds at a time, so a grid of any size fits in memory.
 
     Parameters
     ----------
     name : str
         Name of the method in configuration files.
     measure : str
-        Measure that the method optimises and that chooses a grid point, a name in
+        Measure that the method optimises and by which a grid point is chosen, a name in
         ``xmlc.metrics.classification.TUNABLE``.
     """
 
@@ -92,7 +92,7 @@ class Tried:
     c, a, b : float or None
         As in `GridPoint`.
     validation : dict of str to float
-        Macro-F and, if different, the measure that chooses.
+        Scores on the validation set: macro-F and, if different, the measure by which a point is chosen.
     test : dict of str to float or None
         Scores on the test set, or None without ``score_test``.
     """
@@ -115,7 +115,7 @@ class Tuned:
     best : int
         Index of the best point.
     thresholds : ndarray of float32, shape (m,)
-        Thresholds of the best point. Float64 if needed, as for `xmlc.thresholds.STO`.
+        Thresholds of the best point, float64 if necessary, as for `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]
@@ -134,7 +134,7 @@ def tune(
     measure: str | None = None,
     unlabelled: sparse.csr_array | None = None,
 ) -> Tuned:
-    """Sweep a method's grid and choose the best point by a measure on the validation set.
+    """Try all points of a method's grid, and choose the best point by a measure on the validation set.
 
     The default measure of most methods is macro-F (0/0 = 1, all labels).
 
@@ -151,14 +151,14 @@ def tune(
     grid : sequence of float
         The set C.
     min_probability : float
-        Minimum probability of the stored estimates. No threshold is lower.
+        Minimum probability of the stored estimates. No threshold is lower than this.
     score_test : callable, optional
         Function of a point's thresholds that returns their scores on the test set.
     measure : str, optional
-        Measure that chooses instead of the method's default, such as ``macro_f_present``. It is a name that
-        `xmlc.metrics.classification_metrics` returns, of a measure for which higher is better.
+        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. It is a name
+        that `xmlc.metrics.classification_metrics` returns, and higher values must be better.
     unlabelled : csr_array of float32, optional
-        Estimates to fit a method that needs no validation set, instead of ``spe``.
+        Estimates that replace ``spe`` for a method that needs no validation set.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def tune(
 
     Notes
     -----
-    A later point has to score strictly higher to be chosen. Among equal scores, the highest threshold therefore wins.
+    Of two points with equal scores, the earlier one is chosen, which has the higher thresholds.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def tune(
 
 
 def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
-    """Return the names of a grid point's scores for a registered method: macro-F, and the measure that chooses."""
+    """Return the names of a grid point's validation scores: macro-F, and the measure by which a point is chosen."""
     measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
     if measure not in known:
         raise InvalidDataError(f"found measure={measure!r}, expected {nearest(str(measure), known)}")
@@ -212,7 +212,7 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
 
 @register("fta")
 def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Yield kappa_j = max(1/c, nu_j) for each c (Section 6.2)."""
+    """Yield the thresholds kappa_j = max(1/c, nu_j) for each c (Section 6.2)."""
     nu = lower_bounds(priors)
     for c in checked_grid(grid):
         yield GridPoint(kappa(c, nu), c=c)
@@ -245,7 +245,7 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> It
 
 
 # Appendix D chooses a from C. The authors' program chooses a from C and 1, and b from C. Table 4 reports values that
-# are in neither set, so these are added.
+# are in neither set, so these values are added.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
@@ -254,7 +254,8 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
     There are 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. Their ratio a/b is at
-    most 0.5 (equation (5)). The lower bound of (5) differs between labels. OFO keeps each threshold at or above it.
+    most 0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold below the
+    label's bound.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
@@ -275,7 +276,7 @@ def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float,
 
 
 def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
-    """Fit a method of ``UNLABELLED_METHODS`` on the estimates of the instances to predict label sets for."""
+    """Return a fitted method of ``UNLABELLED_METHODS``, for the instances whose estimates are given."""
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
@@ -288,9 +289,9 @@ def _for_measure(
 ) -> Iterator[GridPoint]:
     """Yield the thresholds of the method ``for-<measure>``.
 
-    For a macro-averaged measure, this is STO with the measure instead of F. Its minimum thresholds kappa include the
-    measure's lower bound. ``for-macro-f`` equals ``sto``. For any other average it is the optimal common threshold,
-    which needs neither a minimum nor a grid.
+    For a macro-averaged measure, the method is STO with the measure instead of F. Its minimum thresholds kappa include
+    the measure's lower bound. ``for-macro-f`` equals ``sto``. For any other average, the method is the optimal common
+    threshold, which needs neither a minimum nor a grid.
     """
     average, overlap = measure
     if average != "macro":
