@@ -1,1 +1,1 @@
-"""Read, check and resolve the configuration. Define the runs that follow from it, and all paths of the project."""
+"""Read, check and resolve the configuration. Define the runs that the configuration asks for, and all project paths."""

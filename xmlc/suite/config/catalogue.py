@@ -18,9 +18,9 @@ from xmlc.suite.schemas import converted, located, read_yaml
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
-# Fields that define how files are read.
+# These keys of an entry define how its files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
-#: Number of files of one part, in formats with more than one.
+#: Number of files for one part of a dataset, in formats with several files.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
 # `manual` and `digests` are folders next to the folders of datasets. Snakemake refuses a name that repeats a part
@@ -33,7 +33,7 @@ DatasetName = Annotated[
     ),
 ]
 PositiveCount = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-PositiveAverage = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # a whole number in the file stays one
+PositiveAverage = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # Whole numbers in the file stay integers.
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -43,9 +43,10 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 
 
 class SplitFiles(TypedDict):
-    """Describe the split of one data file: ``train`` and ``test``, files of row numbers from 1, and their ``column``.
+    """Describe how one data file is split.
 
-    Columns are counted from 0.
+    ``train`` and ``test`` are files of row numbers, which start from 1. ``column`` is the column that is read in these
+    files, counted from 0.
     """
 
     train: str
@@ -54,16 +55,17 @@ class SplitFiles(TypedDict):
 
 
 class FileFacts(TypedDict):
-    """Hold size and SHA-256 of a file."""
+    """Hold the size and the SHA-256 of a file."""
 
     bytes: int
     sha256: str
 
 
 class PublishedCounts(TypedDict):
-    """Hold published sizes of a dataset: counts, averages over training instances and labels, and their source.
+    """Hold published counts of a dataset, averages over its training instances and labels, and their source.
 
-    ``nonzeros`` is the average of an instance. Differences from the data are not reported.
+    ``nonzeros`` is the average number of non-zeros of an instance. Differences between it and the data are not
+    reported.
     """
 
     n_train: NotRequired[PositiveCount]
@@ -77,9 +79,9 @@ class PublishedCounts(TypedDict):
 
 
 class Shape(TypedDict):
-    """Hold averages over training instances, and the number of labels, that no paper prints exactly.
+    """Hold sizes that no paper publishes exactly: the number of labels, and averages over training instances.
 
-    They are counted on copies of the data.
+    These numbers were counted on copies of the data.
     """
 
     nonzeros: NotRequired[PositiveAverage]
@@ -88,9 +90,9 @@ class Shape(TypedDict):
 
 
 class SplitEvidence(TypedDict):
-    """Record whether a paper's split is the same as an entry's, and the evidence.
+    """Record whether a paper uses the same split as an entry, and the evidence.
 
-    ``report_on`` names another split of the same instances, on which the paper's results are counted.
+    ``report_on`` is the name of another split of the same instances. The paper's results belong to that split.
     """
 
     same: bool
@@ -99,7 +101,7 @@ class SplitEvidence(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Hold parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
+    """Hold the parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "objects", "texts"]]
     n_train: PositiveCount
@@ -113,17 +115,17 @@ class Synthetic(TypedDict):
 
 
 class Address(TypedDict):
-    """Hold the address of a file in a git repository, and the id that the downloaded content must have."""
+    """Hold the address of a file in a git repository, and the git id of its expected content."""
 
     url: Url
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the file, 40 digits from 0-9 and a-f")]
 
 
 class Size(NamedTuple):
-    """Describe how large a dataset is: instances, features, labels, and averages for an instance.
+    """Describe the size of a dataset: numbers of instances, features and labels, and averages per instance.
 
-    The defaults are for datasets outside the catalogue. Datasets of the papers have 20 to 700 features and 2 to 75
-    labels an instance.
+    The defaults are for datasets outside the catalogue. The papers' datasets have 20 to 700 features and 2 to 75 labels
+    per instance.
     """
 
     n_train: float = 50_000.0
@@ -135,7 +137,7 @@ class Size(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Return the bytes of its arrays: 8 for a non-zero, 4 for a label of an instance."""
+        """Return the bytes of the dataset's arrays: 8 per non-zero, and 4 per label of an instance."""
         return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
 
 
@@ -143,42 +145,43 @@ class Size(NamedTuple):
 class Dataset:
     """Describe one entry of the catalogue. config/README.md explains the keys to users."""
 
-    #: The key of the entry.
+    #: The name of the dataset, which is the key of the entry.
     name: str = ""
     _: KW_ONLY
-    #: See `xmlc.data.formats.load`.
+    #: The format of the files; see `xmlc.data.formats.load`.
     format: Format = "repository"
-    #: Whether ids of labels, in svmlight also ids of features, start from 0.
+    #: Whether label ids start from 0. For svmlight, this applies to feature ids, too.
     zero_based: bool = True
-    #: File names in ``resources/<name>``: one each, or several in some formats. One name is a list of one.
+    #: Names of the training and test files in ``resources/<name>``. Some formats need several files for each. A
+    #: single name is equivalent to a list with this name.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
-    #: XML file that names the labels of an ARFF dataset. MEKA's files need none, because their header counts the
+    #: XML file with the names of an ARFF dataset's labels. MEKA's files need none, because their header counts the
     #: labels.
     labels: str | None = None
-    #: Lists of row numbers that split one data file.
+    #: Files of row numbers that split one data file into training and test set.
     split_files: SplitFiles | None = None
-    #: File of the pairs of a test instance and a label that no measure counts (`xmlc.suite.steps.prepare.read_pairs`).
+    #: File with pairs of a test instance and a label that no measure counts; see `xmlc.suite.steps.prepare.read_pairs`.
     filter: str | None = None
-    #: Where to fetch it. There is no address if only a mirror holds it.
+    #: The addresses of the data. An entry without addresses needs a mirror.
     drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: The same data in other files, tried when the sources of this entry fail.
+    #: Entries for the same data in other files. They are tried if all sources of this entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. The data do not depend on them.
+    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. They do not affect the data.
     shape: Shape | None = field(default=None, repr=False)
-    #: By paper. It affects how printed numbers are judged but not the data, so
-    #: the entry's text omits it.
+    #: Evidence about each paper's split. It affects how published numbers are judged, but not the data, so the entry's
+    #: text omits it.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: A and B of the propensities. None for the values that go with the name. Neither the data nor the text depend on
-    #: it.
+    #: Propensity parameters A and B. None selects the values for the dataset's name. They affect neither the data nor
+    #: the entry's text.
     propensity: Propensity | None = field(default=None, repr=False)
-    #: Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`.
+    #: Parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
-    #: Which edition of the data to fetch by hand, if several have this name.
+    #: The edition of the data to download by hand, if several editions have the same name.
     edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
@@ -190,12 +193,12 @@ class Dataset:
 
     @property
     def sources(self) -> list[tuple[str, Any]]:
-        """Return where to fetch it: ``("drive", id)``, ``("url", address)``, ``("urls", {file name: address})``."""
+        """Return the data's sources: ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``."""
         return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
 
     @property
     def size(self) -> Size:
-        """Return the published or generated size, with defaults for unknown parts."""
+        """Return the size of the published or generated dataset. Unknown numbers have default values."""
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
             given["labels_per_instance"] = 1
@@ -204,16 +207,16 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return its published and unpublished sizes."""
+        """Return all published and unpublished sizes of the dataset."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return parameters of `xmlc synth` with all its features and labels, and one in ``one_in`` of its instances.
+        """Return parameters of `xmlc synth` for all features and labels, and for one in ``one_in`` instances.
 
         Raises
         ------
         XmlcError
-            The entry lacks some of them.
+            The entry lacks some of these numbers.
         """
         known = self.known_shape
         if missing := [
@@ -234,7 +237,7 @@ class Dataset:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return every file of the dataset, each once."""
+        """Return the distinct names of the dataset's files."""
         names = [*self.train, *self.test]
         names += [self.labels] if self.labels else []
         names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
@@ -243,24 +246,24 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return the entries that a folder or mirror may hold, each with other files, in order of preference."""
+        """Return the entries for the different files that a folder or mirror may have, in order of preference."""
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Find files in a folder that may belong to the dataset, by their names without suffixes such as ``.gz``."""
+        """Return the files of a folder that may belong to the dataset, by name without suffixes such as ``.gz``."""
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
         return {name: file for name, file in found if file.is_file()}
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
-        """Return the first layout whose files are all there."""
+        """Return the first layout whose files all exist."""
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return the entry with its files renamed to their actual names."""
+        """Return the entry with the actual names of its files."""
 
         def name(file: str) -> str:
             return found.get(file, file)
@@ -277,11 +280,11 @@ class Dataset:
 
     @property
     def layout(self) -> dict[str, Any]:
-        """Return how the files are read, for ``source.json``."""
+        """Return the keys that define how the files are read, for ``source.json``."""
         return {key: getattr(self, key) for key in LAYOUT}
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return the entry with the files of a ``source.json``, and its way to read them."""
+        """Return the entry with the files and the format of a ``source.json``."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -289,12 +292,15 @@ Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="names of dat
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
-    """Read and check a catalogue. Later files take precedence, and without files only datasets of a mirror can be used.
+    """Read and check the catalogue. Entries in later files take precedence.
+
+    Without files, only datasets of a mirror can be used.
 
     Raises
     ------
     XmlcError
-        A file does not exist, is not YAML, does not fit or contradicts itself. The message names entry and key.
+        A file does not exist, is not YAML, violates its schema or contradicts itself. The message has the entry and the
+        key.
     """
     return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
 
@@ -312,30 +318,30 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
 
 
 def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
-    """Return a dataset's entry. A dataset outside the catalogue is expected in the mirror.
+    """Return a dataset's entry. A dataset outside the catalogue gets a new entry, and is expected in the mirror.
 
     Raises
     ------
     XmlcError
-        No folder can have that name.
+        The name is not valid for a folder.
     """
     converted(name, DatasetName, "dataset")
     return catalogue.get(name) or Dataset(name)
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Return size and SHA-256 of every file of a folder, by name in alphabetical order."""
+    """Return the size and SHA-256 of every file in a folder, by name in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return an entry with its name, and its alternatives with the name and the filter."""
+    """Return an entry with its name. Its alternatives get the same name and filter."""
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Describe keys that contradict each other. Types cannot check this."""
+    """Return texts about keys that contradict each other, which types cannot express."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder and without a leading dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

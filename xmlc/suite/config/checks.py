@@ -1,4 +1,4 @@
-"""Check suites: names, mentions of models, hyperparameters and methods."""
+"""Check the names in suites, mentioned models, hyperparameters and methods."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from xmlc.suite.config.user_files import check_file, python_of
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import located, nearest
 
-#: Names of rules, targets and folders of the workflow, which datasets and suites must not have.
+#: Names of rules, targets and folders of the workflow. Datasets and suites must not have these names.
 RESERVED = frozenset(
     "all tables baselines study small large manual digests figures published reference benchmarks simulations "
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-FOLDERS = frozenset(("data", "tuning"))  # names of folders next to the folders of models
+FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the folders of models.
 # Hyperparameters that each run sets. A value in a suite would make all seeds equal, or use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
 def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
-    """Refuse names of datasets, suites and models that are names of rules, targets or folders of the workflow.
+    """Raise an error if a dataset, suite or model has the name of a rule, a target or a folder of the workflow.
 
     Parameters
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        Additional names of datasets, by their source.
+        Names of additional datasets, grouped by their source.
 
     Raises
     ------
     XmlcError
     """
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    taken = RESERVED | ({*suites} - of_own - {"demo"})  # a suite may have the name of its own dataset, as the demo does
+    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite may have the name of its own dataset, like the demo.
     places: list[tuple[str, Iterable[str], frozenset[str]]]
     places = [(f"{suite.file}: datasets", suite.datasets, taken) for suite in suites.values()]
     places += [(where, names, taken) for where, names in datasets.items()]
@@ -55,7 +55,7 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
 
 
 def check_mentions(suite: Suite) -> None:
-    """Check that a suite defines each model that its experiments name.
+    """Check that a suite defines every model that its experiments mention.
 
     Raises
     ------
@@ -78,15 +78,15 @@ def check_mentions(suite: Suite) -> None:
 
 
 def check_models(suite: Suite) -> None:
-    """Check that the estimators of a suite's models exist, and that hyperparameters are known and in range.
+    """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
 
     Hyperparameters of baselines, and of users' models that inherit `__init__`, are known only after an import. A job
-    checks them when it begins. Classes of other libraries are instantiated here, which imports the library.
+    checks these hyperparameters when it begins. Classes of other libraries are imported and instantiated here.
 
     Raises
     ------
     XmlcError
-        Some do not fit. The message contains what was found and expected.
+        Some estimators or hyperparameters are wrong. The message has the values found and expected.
     """
     for name, model in suite.all_models.items():
         try:
@@ -105,7 +105,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     for key in {*keys} & {*SET_BY_RUNS}:
         raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
     if program_of(model.estimator) and (model.optional or name in suite.baselines):
-        return  # a baseline that may be missing
+        return  # The program of a baseline may be missing.
     if ".py:" in model.estimator:
         check_file(model.estimator, keys)
     elif ":" in model.estimator:
@@ -121,9 +121,9 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Check that a class of another library can be instantiated with each of its hyperparameters."""
+    """Check that a class of another library can be instantiated with each set of hyperparameters."""
     own = model.estimator.replace(":", ".py:")
-    if Path(own.partition(":")[0]).is_file():  # jobs do not import modules from this folder
+    if Path(own.partition(":")[0]).is_file():  # Jobs do not import modules from this folder.
         raise XmlcError(f"found {model.estimator}, a module in this folder, expected {own}")
     for values in given:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
@@ -155,7 +155,7 @@ def check_methods(suite: Suite) -> None:
     Raises
     ------
     XmlcError
-        One is unknown. The message contains what was found and expected.
+        A method is unknown. The message has the values found and expected.
     """
     texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
     named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}

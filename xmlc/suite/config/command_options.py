@@ -9,16 +9,16 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
 
-SPLITS = 5  # splits on which a search with `always` scores each trial
+SPLITS = 5  # Number of splits on which a search with `always` scores each trial.
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Repeat an option for each value: ``--seed 0 --seed 1``."""
+    """Return an option with each of its values, such as ``--seed 0 --seed 1``."""
     return [word for value in values for word in (name, str(value))]
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options of `xmlc tune`.
+    """Return the options of `xmlc tune` for a model on a dataset.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
-    """Return the options of `xmlc infer`: the methods that suites use for a model, samples, and the time limit.
+    """Return the options of `xmlc infer`: a model's inference methods in all suites, samples and the time limit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Predict the cost of a training by a model fitted to measurements of `benchmarks scale` (shapes.csv)."""
+"""Predict the cost of a training by a model that is fitted to measurements of `benchmarks scale` (shapes.csv)."""
 
 from __future__ import annotations
 
@@ -16,36 +16,40 @@ from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel")
-UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}  # default trees of a forest, passes of others
-LDSM_NODES, LDSM_POWER = 2000, 0.35  # most nodes measured; with fewer nodes, a tree counts as their share to this power
-COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")  # units are trees of a forest, else passes
-# Usual exponents of these columns. The fit pulls the exponents of the rows towards them.
+# Default numbers of trees in a forest, and of passes for other estimators.
+UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
+# The largest number of nodes that was measured. A tree with fewer nodes costs (nodes / LDSM_NODES) ** LDSM_POWER.
+LDSM_NODES, LDSM_POWER = 2000, 0.35
+# Units are the trees of a forest, or the passes of another estimator.
+COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
+# These are typical exponents of the columns. The fit keeps the exponents near these values.
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-WEIGHT = 0.3  # weight of USUAL; the rows' logarithms of n differ by 4 between a shape and its 1/64
-LEAST = 0.01  # lower bound of each column, because a tree of few nodes counts as a part of a tree
-MANY = 5000  # rows with fewer instances count less
-MOST = 24  # most bytes of a label tree's model for each pair of label and feature; small datasets come close
+WEIGHT = 0.3  # Weight of USUAL. The logarithm of n differs by 4 between a shape and its 1/64.
+LEAST = 0.01  # Lower bound of each column. It is below 1, because a tree of few nodes is a fraction of a unit.
+MANY = 5000  # Rows with fewer instances have a lower weight.
+MOST = 24  # Maximum bytes of a label tree's model per pair of label and feature. Small datasets come close to it.
 
 
 class FitCosts(NamedTuple):
-    """Hold the costs of a training."""
+    """Hold the predicted costs of one training."""
 
-    #: CPU seconds.
+    #: CPU seconds of the training.
     seconds: float
-    #: Memory above the data and the process.
+    #: Bytes of memory in addition to the data and the process.
     peak_bytes: float
-    #: On disk.
+    #: Bytes of the model on disk.
     model_bytes: float
-    #: CPU milliseconds to rank an instance.
+    #: CPU milliseconds to rank the labels of one instance.
     ranking_ms: float
 
 
-# Costs for each byte of the data, of an estimator without rows. The key `memory` of a model overrides its memory.
+# For an estimator without measured rows, these are the costs per byte of the data. The key `memory` of a model
+# overrides the memory.
 UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
@@ -58,13 +62,13 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
     n : float
     estimator : str
     given : mapping of str to object
-        Its hyperparameters.
+        Hyperparameters of the estimator.
     """
     if estimator == "stacking":
         return _costs_of_stacking(size, n, given)
     variant, units, arity = variant_of(estimator, given, size.m)
     costs = _predicted(size, n, variant, units, arity)
-    if variant == "fastxml-tail":  # classifiers of tail labels, measured with one tree
+    if variant == "fastxml-tail":  # The classifiers of tail labels were measured with one tree.
         forest = _predicted(size, n, "fastxml", units - 1, arity)
         return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
@@ -83,7 +87,7 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
         "-cut": drops and estimator in ("plt", "oplt"),
-        "-search": is_plt and is_batch and given.get("C") is None,  # it tries several C on a sample
+        "-search": is_plt and is_batch and given.get("C") is None,  # Training tries several values of C on a sample.
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     units = 1.0 if is_batch else given.get("n_trees" if estimator in FORESTS else "epochs", UNITS.get(estimator, 1))
@@ -102,7 +106,7 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 
 
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
-    """Return the costs of members that are trained twice, one after the other."""
+    """Return the costs of a stacked model. Its members are trained twice, one after the other."""
     members = []
     for name, kind in given.get("estimators", stacking.MEMBERS):
         own = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
@@ -113,7 +117,7 @@ def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCos
 
 @cache
 def measured() -> dict[str, list[dict[str, str]]]:
-    """Return the rows of shapes.csv by estimator."""
+    """Return the rows of shapes.csv for each estimator."""
     rows: dict[str, list[dict[str, str]]] = {}
     with SHAPES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -123,21 +127,23 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the fit of a variant's column. If no row has a number there, return the fit of the simpler variant."""
+    """Return the fit of a variant's column. If no row has a number in it, return the fit of the simpler variant."""
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
 
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
-    """Return a constant and the exponents of `COLUMNS`, none below 0, that fit rows best and are near `USUAL`.
+    """Return a constant and the exponents of `COLUMNS`.
 
-    All trees of a forest cost the same, so the exponent of trees is not fitted.
+    The exponents fit the rows best, are near `USUAL` and at least 0.
+
+    All trees of a forest have the same cost, so their exponent is not fitted.
 
     Parameters
     ----------
     rows : sequence of mapping
     target : str
-        The column.
+        The column to predict.
     forest : bool
 
     Returns
@@ -153,7 +159,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])
     if forest:
         trees = COLUMNS.index("units")
-        usual[trees] = target != "peak_bytes"  # only one tree is in memory
+        usual[trees] = target != "peak_bytes"  # Only one tree is in memory at a time.
         y, X[:, trees] = y - usual[trees] * X[:, trees], 0.0
     weights = np.minimum(1.0, np.exp(X[:, 0]) / MANY)
     centre, middle = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
@@ -164,7 +170,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the value of a fit at the numbers of `COLUMNS`, or 0 if there is no fit."""
+    """Return the value that a fit predicts for a shape, the numbers of `COLUMNS`, or 0 if there is no fit."""
     if not fit:
         return 0.0
     powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True))

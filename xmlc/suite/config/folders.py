@@ -6,10 +6,10 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: Links into the clone, or their files in a wheel: `Snakefile`, `workflow`, `config`, and `study`, the template of a
-#: study.
+#: This folder contains links into the clone, or copies of their files in a wheel. The links are `Snakefile`,
+#: `workflow`, `config`, and `study`, the template of a study.
 SHIPPED = PACKAGE / "shipped"
-STUDY = "suite"  # the name of a study's only suite
+STUDY = "suite"  # The name of a study's only suite.
 
 
 def is_study(folder: Path) -> bool:
@@ -18,7 +18,7 @@ def is_study(folder: Path) -> bool:
 
 
 def config_folder(folder: Path = Path()) -> Path:
-    """Return the folder with the configuration of a project's folder. A study has it next to its results."""
+    """Return the configuration folder of a project's folder. A study keeps its configuration next to its results."""
     return folder if is_study(folder) else folder / "config"
 
 
@@ -28,14 +28,15 @@ def config_files(name: str, config: Path) -> list[Path]:
     Parameters
     ----------
     name : str
-        Such as ``datasets.yaml``.
+        A file name, such as ``datasets.yaml``.
     config : Path
-        As `config_folder` returns it.
+        The configuration folder, as `config_folder` returns it.
 
     Returns
     -------
     list of Path
-        In a clone, the file. In a study, the file that the package ships, then the study's own file if it exists.
+        In a clone, the only element is the file. In a study, the list has the package's file, then the study's own file
+        if it exists.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

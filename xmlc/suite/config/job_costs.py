@@ -1,4 +1,4 @@
-"""Estimate the costs of a job by the cost model, and the memory and minutes that it requests."""
+"""Estimate the costs of a job by the cost model, and return the memory and minutes that the job requests."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from xmlc.suite.config.settings import RequestedSearch
 from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
-PROCESS = 800e6  # bytes of an interpreter, uncached kernels, and Snakemake itself on another node
-MEMORY_MARGIN, TIME_MARGIN = 2, 3  # a job requests its estimate times these factors
-SHORTEST, LONGEST = 30, 2880  # limits of the requested minutes
-SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
-OF_DATA = 12  # bytes of memory for each byte of the data
-DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data
-# Disk, and CPU time of a method, for each estimate above the minimum probability.
+PROCESS = 800e6  # Bytes of an interpreter and uncached kernels, and of Snakemake itself on another node.
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # A job requests its estimate times these factors.
+SHORTEST, LONGEST = 30, 2880  # Least and most minutes that a job requests.
+SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of one hashed weight.
+OF_DATA = 12  # Bytes of memory for each byte of the data.
+DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data.
+# The following two numbers are per estimate above the minimum probability: bytes on disk, and CPU seconds of a method.
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
-READ_TOGETHER, BLOCK_BYTES = 2**24, 32  # most estimates in memory, and bytes of each with temporary arrays
-OF_INSTANCES = 60  # an instance has estimates for the labels of this many others
-GROWN_AT_ONCE = ("fastxml", "ldsm")  # each thread grows a tree of these forests, and one tree was measured
-WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # steps that read a model and predict
+# Maximum number of estimates in memory, and bytes of each estimate including temporary arrays.
+READ_TOGETHER, BLOCK_BYTES = 2**24, 32
+OF_INSTANCES = 60  # An instance has estimates for the labels of this many other instances.
+# Each thread grows one tree of these forests, and the cost model was measured with one tree.
+GROWN_AT_ONCE = ("fastxml", "ldsm")
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # These steps load a model and predict.
 
 
 class Cost(NamedTuple):
@@ -44,7 +46,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
-    """Return the cost of a step, given its subcommand and the wildcards of its rule."""
+    """Return the cost of a step's job. The wildcards of its rule identify the job."""
     if (dataset := wildcards.get("dataset")) is None:
         return Cost(60, PROCESS)
     size, model = size_of(project, dataset), wildcards.get("model")
@@ -85,7 +87,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
 def _costs_of_training(
     project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
 ) -> FitCosts:
-    """Return the costs of a training with the configured threads and memory."""
+    """Return the costs of training a model with the configured threads and memory."""
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE:
@@ -93,13 +95,13 @@ def _costs_of_training(
         peak *= max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
-        disk = peak if spec.estimator == "plt" else disk  # it saves the whole table
+        disk = peak if spec.estimator == "plt" else disk  # A saved PLT contains its whole table of weights.
     peak = spec.memory * size.bytes if spec.memory else peak
     return costs._replace(peak_bytes=peak, model_bytes=disk)
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the trials of a search. For a search in ranges, they have the configured values."""
+    """Return the trials of a search by stage. For a search in ranges, the trials have the configured values."""
     if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
         return [[{}] * tuning.budget]
     return spec.search.stages_on(dataset) or [[{}]]
@@ -108,9 +110,9 @@ def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages
 def _costs_of_trials(
     train: Callable[[Hyperparameters], FitCosts], rows: float, given: Hyperparameters, stages: Stages
 ) -> FitCosts:
-    """Return the costs of trials that rank some rows and are then dropped.
+    """Return the costs of trials, each of which trains a model, ranks some rows and drops the model.
 
-    The most expensive trial of a stage is passed to the next stage.
+    The most expensive trial of each stage is assumed to be passed to the next stage.
     """
     found: list[FitCosts] = []
     for stage in stages:
@@ -123,11 +125,11 @@ def _costs_of_trials(
 
 
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
-    """Return about how many estimates of an instance exceed a minimum probability, or an upper bound.
+    """Return an approximate number of an instance's estimates above a minimum probability, or an upper bound.
 
-    Neighbours, leaves of few instances and a label tree give an instance the labels of some others. The table lists
-    estimates above the minimum, as multiples of the labels of an instance. They were counted on shapes with 1/64 of
-    the instances, but with a sixteenth for wiki10-31k.
+    Neighbours, leaves of few instances and label trees give an instance the labels of some other instances. The table
+    has the number of estimates above the minimum, as a multiple of the number of labels of an instance. These numbers
+    were measured on synthetic copies with 1/64 of the instances, or a sixteenth for wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt
@@ -139,16 +141,16 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     tib-core-26k                                50
     ==============  ====  ===================  ===
 
-    Each leaf of LdSM holds a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1,
-    2 and 4 trees give 26, 49 and 92 times the labels. Suppose that the k-th largest estimate is proportional to 1 / k,
-    and that all sum to the labels of an instance. Then at most this many exceed the minimum probability.
+    Each leaf of LdSM has a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1, 2
+    and 4 trees give 26, 49 and 92 times the labels. The upper bound assumes that the k-th largest estimate is
+    proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of labels.
     """
     most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
 
 
 def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
-    """Return the largest arity of the trials of a search, if the model is trained with its unknown result."""
+    """Return the largest arity in the trials of a search, if the model is trained with the search's unknown result."""
     if not project.tuned_by(model, dataset):
         return {}
     owner = project.models[project.models[model].share_search_with or model]
@@ -158,13 +160,13 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
 
 
 def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the megabytes that a step requests: the process, plus the rest of the estimate times a margin."""
+    """Return the megabytes that a step requests: the size of a process, plus its other memory times a margin."""
     memory = cost_of(project, step, wildcards).memory
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a step requests: a minimum, plus a margin times its estimate on one processor."""
+    """Return the wall minutes that a step requests: a minimum, plus a margin times the estimate for one processor."""
     model = wildcards.get("model")
     if model and (own := project.models[model].minutes):
         return own
@@ -172,12 +174,12 @@ def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset, counted if it is prepared, else from the catalogue."""
+    """Return the size of a dataset, counted if the dataset is prepared, and from the catalogue otherwise."""
     return _count_of(dataset) or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
-    """Return whether the size of a dataset is counted or in the catalogue, and not the default."""
+    """Return whether a dataset's size is counted or in the catalogue. Otherwise estimates use a default size."""
     return size_of(project, dataset) != Size()
 
 
@@ -188,7 +190,7 @@ def _count_of(dataset: str) -> Size | None:
 
 @lru_cache(maxsize=256)
 def _counted(path: Path, changed: int) -> Size | None:
-    """Return the content of a record, or None if it is damaged. The step that needs the record reports the damage."""
+    """Return the content of a record, or None if the record is damaged. The step that reads it reports the damage."""
     try:
         found = Statistics.read(path)
     except XmlcError:

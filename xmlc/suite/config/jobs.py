@@ -1,4 +1,4 @@
-"""Decide which methods and seeds share one job, because starting a process takes longer than most of them."""
+"""Decide which methods and seeds share one job. Most of them take less time than starting a process."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression of the datasets whose models and estimates are temporary, see `Project.drops`."""
-    nothing_kept = project.settings.keep_models is False  # includes datasets outside the catalogue
+    """Return a regular expression of the datasets whose models and estimates are temporary; see `Project.drops`."""
+    nothing_kept = project.settings.keep_models is False  # This also covers datasets outside the catalogue.
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the threshold methods that suites use for a model on a dataset, each once.
+    """Return the distinct threshold methods that suites use for a model on a dataset.
 
     The result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
     """
@@ -48,11 +48,11 @@ def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def _suites_on(project: Project, dataset: str) -> list[Suite]:
-    """Return the suites that define a dataset as their own if there are any, else the suites of papers."""
+    """Return the suites that define a dataset as their own. If there are none, return the suites of papers."""
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
     return own or [suite for suite in project.suites.values() if not suite.own]
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches one of some names. Without names it matches nothing."""
+    """Return a regular expression that matches any of the given names. Without names, it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"

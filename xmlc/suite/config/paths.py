@@ -1,4 +1,4 @@
-"""Define every path for records, tables and status. Rules repeat these paths, and a test compares both."""
+"""Define every path for records, tables and status. The rules repeat these paths, and a test compares them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xmlc.core.advice import MADE as MADE
 
-NAME = r"[a-z0-9][a-z0-9._-]*"  # name of a dataset
+NAME = r"[a-z0-9][a-z0-9._-]*"  # Regular expression for the name of a dataset.
 WORD = r"[a-z0-9-]+"
 WILDCARDS = {"dataset": NAME, "seed": r"\d+", "split": "full|80", "rest": ".+"}
 WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
@@ -20,7 +20,7 @@ class Pattern(str):
     __slots__ = ()
 
     def of(self, **values: object) -> str:
-        """Put values for some wildcards or all. The others stay."""
+        """Return this path with values for some or all wildcards. The other wildcards remain."""
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
@@ -38,15 +38,16 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def output_of(record: str) -> str:
-    """Return the rule output that contains a record: the record itself, or the folder of the records of methods."""
+    """Return the rule output with a record: the record itself, or the folder with the records of methods."""
     folder = Path(record).parent
     return str(folder) if folder.name in OF_METHODS else record
 
 
-OF_METHODS = ("evaluation", "inference")  # folders with one record per method
-LOGS = "logs"  # Snakemake, too, counts the files in this folder as made by a step
+OF_METHODS = ("evaluation", "inference")  # Folders with one record per method.
+LOGS = "logs"  # Snakemake, too, treats the files in this folder as outputs of a step.
 CATALOGUE = "config/datasets.yaml"
-PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"  # kept by git
+# These folders are in git.
+PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"
 
 # Paths of a dataset.
 RESOURCE = Pattern("resources/{dataset}")
@@ -54,7 +55,7 @@ DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
-# Paths of a model with one seed. It is trained on the whole training set (full) or on 80 % of it.
+# These paths are for a model with one seed. The model is trained on the whole training set (full) or on 80 % of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
@@ -78,10 +79,10 @@ SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
-CONTRIBUTED = f"{ACCEPTED}/contributed"  # runs of other people
+CONTRIBUTED = f"{ACCEPTED}/contributed"  # Records of runs by other people.
 PAGE, RESULTS = "results/report.html", "results/results.csv"
 
-# Paths of the log of each step.
+# These are the paths of each step's log.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")

@@ -1,4 +1,4 @@
-"""Determine the records that a suite's run writes, and select the records for a table or figure."""
+"""List the records that a suite's run writes, and select the records for a table or figure."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-if TYPE_CHECKING:  # records and tables declare their needs without a dependency on the project
+if TYPE_CHECKING:  # Modules of records and tables declare their needs without importing the project.
     from xmlc.suite.config.project import Project
 
-BASELINE_METHODS = ("fta", "sto", "ofo")  # methods whose macro-F is in the table of baselines
+BASELINE_METHODS = ("fta", "sto", "ofo")  # Threshold methods whose macro-F is in the table of baselines.
 
 
 @dataclass(frozen=True)
 class Where:
-    """Select the records for a table or figure. An empty field or None restricts nothing.
+    """Select the records for a table or figure. An empty field or None allows all records.
 
     Attributes
     ----------
     kind : str
         ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
-        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). A record of another kind has its name
-        and is in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any other kind is the file name of a
+        record in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
     split : str
-        The training split of the models, ``full`` or ``80``. Empty if there is no model.
+        The training split of the models, ``full`` or ``80``. Empty for records without a model.
     models, methods, sweeps : collection of str
-        Only these. Sweeps have their names in the suite.
+        Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
     but_methods : collection of str
-        None of these.
+        Methods whose records are left out.
     task : {"few-shot", "multi-label"} or None
-        Only datasets of this task.
+        Task of the datasets.
     baselines : bool
-        Include baselines whose programs are installed.
+        Whether to include baselines whose programs are installed.
     searched : bool
-        Only models whose hyperparameters have ranges, or are searched.
+        Whether to select only models with ranges or a search of hyperparameters.
     beside : (str, int) or None
-        Include the rankings of this model of other suites, on datasets with at most this many labels. The catalogue
-        defines the number of labels.
+        A model of other suites, and a number of labels. The model's rankings are included on datasets that have at most
+        this many labels in the catalogue.
     """
 
     kind: str
@@ -55,12 +55,15 @@ class Where:
     beside: tuple[str, int] | None = None
 
     def takes(self, model: str, method: str) -> bool:
-        """Return whether this need includes records of ``model`` and ``method``. An empty method counts as included."""
+        """Return whether this selection includes records of ``model`` and ``method``.
+
+        An empty method is always included.
+        """
         of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
         return (not self.models or model in self.models) and of_method
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records of a suite's datasets, or of some, in the order of a table's rows."""
+        """Return the paths of the records for all or some datasets of a suite, in the order of a table's rows."""
         suite = project.suites[paper]
         names = project.datasets_of(paper) if datasets is None else datasets
         if self.kind == "statistics":
@@ -84,7 +87,7 @@ class Where:
         return not self.searched or bool(tuned)
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
-        """Return the records of one run, each with its method if it has one."""
+        """Return the records of one run as pairs of method and path. The method is empty if a record has none."""
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
                 return []
@@ -105,7 +108,7 @@ class Where:
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
-        """List the runs of a model of other suites, on the datasets on which all these suites run it."""
+        """List the runs of the model of other suites (``beside``), on the datasets that all these suites use for it."""
         assert self.beside
         model, most_labels = self.beside
         homes = [name for name, suite in project.suites.items() if model in suite.models]
@@ -120,35 +123,42 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure, before there are records. There must be records for the first of its needs."""
+    """Declare a table or figure before its records exist. The first of its needs must have records."""
 
     name: str
     needs: tuple[Where, ...]
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the needs, of which at least one must have records."""
+        """Return the needs of which at least one must have records."""
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of its records, for a suite's datasets or for some. The list may be empty."""
+        """Return the paths of the records for all or some datasets of a suite. The list may be empty."""
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
         return list(dict.fromkeys(file for need in self.needs for file in need.files(project, paper, datasets)))
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:
-    """Return the threshold methods that need no validation set. They also take a model of the whole training set."""
+    """Return the threshold methods that need no validation set.
+
+    They also work with a model of the whole training set.
+    """
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
-    """Return the threshold methods of a run: none if the model is only ranked, or lacks the data that they need."""
+    """Return the threshold methods of a run.
+
+    There are none if the model is only ranked, or lacks the necessary data.
+    """
     baseline, model = suite.baselines.get(run.model), suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        return unlabelled(suite.methods) if split == "full" else []  # there is nothing to tune on
+        # Without a validation set, no thresholds can be tuned.
+        return unlabelled(suite.methods) if split == "full" else []
     if baseline:
         return [method for method in BASELINE_METHODS if method in suite.methods]
     return unlabelled(suite.methods) if split == "full" else [*suite.measure_methods, *suite.methods]
@@ -156,7 +166,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # for macro-F
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # This selects the thresholds for macro-F.
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")

@@ -23,8 +23,8 @@ from xmlc.suite.config.sources import check_sources, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
-LARGE = 100e6  # bytes of a dataset's arrays above which its models are dropped, if `keep_models` is null
-SIZES = "small", "large"  # instead of names of datasets
+LARGE = 100e6  # If `keep_models` is null, models of a dataset with more bytes of arrays are dropped.
+SIZES = "small", "large"  # A user may give these words instead of names of datasets.
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Project:
 
     @classmethod
     def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
-        """Read suites and catalogue, here or from a folder, for the settings of one run. Check them together.
+        """Read suites and catalogue, here or from ``folder``, for the settings of a run. Check them together.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Project:
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
-            project.propensity(name)  # raises before anything trains, also for a bad name
+            project.propensity(name)  # A missing value or a bad name raises an error before any training.
         return project
 
     def entry(self, dataset: str) -> Dataset:
@@ -91,16 +91,16 @@ class Project:
         return catalogue_entry(dataset, self.catalogue)
 
     def propensity(self, dataset: str) -> tuple[float, float]:
-        """Return A and B of a dataset's propensities, from its entry or else by its name."""
+        """Return the propensity parameters A and B of a dataset, from its catalogue entry or else by its name."""
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Identify the data that a dataset is copied from, see `xmlc.suite.config.sources.source_of`.
+        """Return a description of the files that a dataset is copied from, see `xmlc.suite.config.sources.source_of`.
 
         Raises
         ------
         XmlcError
-            The dataset is not here yet, and there is nothing to copy or fetch.
+            The dataset has not been fetched yet, and no source has it.
         """
         entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
         if not (resources / dataset).exists():
@@ -117,7 +117,7 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays are large by the catalogue. Sizes counted later change nothing."""
+        """Return whether a dataset's arrays are large by the catalogue. Sizes counted later are ignored."""
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
@@ -130,13 +130,14 @@ class Project:
             if dataset not in model.without
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
-            and (model.estimator != "oracle" or self.entry(dataset).synthetic)  # only synthetic sets have posteriors
+            # Only synthetic datasets have posteriors.
+            and (model.estimator != "oracle" or self.entry(dataset).synthetic)
             and (model.estimator != "estimates" or self.has_estimates(name, dataset))
             and (wanted is None or name in wanted)
         ]
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the baselines of a suite that run on a dataset. The table of baselines lists reasons for others."""
+        """Return the baselines of a suite that run on a dataset. The baselines table has reasons for others."""
         baselines = self.suites[paper].baselines
         return [
             name
@@ -145,7 +146,7 @@ class Project:
         ]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
-        """List the runs of a suite's models, and of its baselines if ``baselines``, on its datasets or on some."""
+        """List the runs of a suite's models, and of its baselines if ``baselines``, on all or some datasets."""
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
@@ -154,16 +155,16 @@ class Project:
         ]
 
     def hyperparameters(self, model: str, dataset: str) -> str:
-        """Return a model's hyperparameters on one dataset as sorted JSON. Only a changed value reruns its steps."""
+        """Return a model's hyperparameters on one dataset as sorted JSON. Steps rerun only if this text changes."""
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model reads in its runs on a dataset, see `xmlc.models.registry.files_read`."""
+        """Return the files that a model reads in its runs on a dataset; see `xmlc.models.registry.files_read`."""
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that the files that a suite's model reads exist.
+        """Check that all files exist that a suite's model reads.
 
         Raises
         ------
@@ -176,12 +177,12 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that files of other programs' estimates exist. List the models and datasets without estimates.
+        """Check that other programs' estimates exist. Return a text about models and datasets without them.
 
         Raises
         ------
         XmlcError
-            One file of a dataset is missing while others are there, or no dataset has estimates.
+            A dataset has some of its files but not all, or no dataset has estimates.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -200,7 +201,7 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether another program has estimates of a dataset, in files or a folder named for it."""
+        """Return whether another program's estimates of a dataset exist, in files or a folder with its name."""
         values = self.models[model].values_on(dataset)
         folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
         return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
@@ -212,22 +213,23 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight cut alone only bounds the memory. The other hyperparameters of the dataset still count as untuned.
+        # A weight threshold alone only limits the memory. The dataset's other hyperparameters are then still untuned.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result with whose best values a model's own search begins, or None."""
+        """Return the path of the search result whose best values start a model's own search, or None."""
         spec = self.models[model]
         return self.tuned_by(spec.share_search_with, dataset) if spec.share_search_with and spec.search.always else None
 
     def min_probability(self, dataset: str) -> float:
         """Return the minimum probability of a dataset's estimates.
 
-        It is the smallest threshold of the grid, or the highest min_probability of a suite if that is larger.
+        It is the smallest threshold of the grid, or the highest min_probability of a suite if that is larger than it.
         """
-        from xmlc.thresholds.bounds import GRID  # imported here because it loads SciPy, which few jobs of a plan need
+        # Imported here because this module loads SciPy, which few jobs of a plan need.
+        from xmlc.thresholds.bounds import GRID
 
         named = [
             suite.min_probabilities[dataset] for suite in self.suites.values() if dataset in suite.min_probabilities
@@ -235,7 +237,7 @@ class Project:
         return max([1 / max(GRID), *named])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers of trees with which any suite scores a forest."""
+        """Return all numbers of trees with which a suite scores a forest."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
@@ -246,12 +248,12 @@ class Project:
 
     @property
     def planned_papers(self) -> list[str]:
-        """Return the papers to make if no target is named.
+        """Return the papers whose results are built if no target is named.
 
         Raises
         ------
         XmlcError
-            There are none.
+            No paper is selected.
         """
         if not self.settings.papers:
             names = ", ".join(self.suites)
@@ -259,39 +261,39 @@ class Project:
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
-        """Return whether models and estimates of a dataset are deleted when the run no longer needs them.
+        """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
 
-        If `keep_models` is null, this holds for the large datasets. A dataset without a size in the catalogue is a
-        user's, and its models stay.
+        If `keep_models` is null, only the models of large datasets are deleted. A dataset without a size in the
+        catalogue belongs to a user, and its models stay.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
 
     @property
     def made(self) -> list[str]:
-        """Return the datasets of the catalogue that are generated and not fetched."""
+        """Return the datasets of the catalogue that are generated instead of fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def files_for(self, command: str, model: str) -> list[str]:
-        """Return the source files that a command, a model's estimator and a user's methods depend on, each once."""
+        """Return the distinct source files that a command, a model's estimator and a user's methods depend on."""
         extensions = self.extensions if command in ("thresholds", "infer") else []
         own = source_files(*estimator_files(self.models[model].estimator))
         return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
 
 
 def is_installed(estimator: str) -> bool:
-    """Return whether the program that an estimator wraps, if any, is installed, and the wrapper's file exists."""
+    """Return whether the program that an estimator wraps is installed and the wrapper's file exists."""
     program, file = program_of(estimator), estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))
 
 
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
-    """Collect the models of suites. Under one name, only hyperparameters may differ between suites.
+    """Collect the models of all suites. Models of the same name may differ between suites only in hyperparameters.
 
     Raises
     ------
     XmlcError
-        Two suites have different estimators, searches, threads or jobs under one name.
+        Two suites give a model different estimators, searches, threads or jobs.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:

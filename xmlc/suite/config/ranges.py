@@ -1,4 +1,4 @@
-"""Define the values that hyperparameters may take, and the bounds of the search of `tuning: auto`."""
+"""Define the values that hyperparameters may take, and the sample sizes of the search of `tuning: auto`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Range:
     Attributes
     ----------
     values : tuple
-        A finite choice, empty for an interval.
+        The values of a finite choice. Empty for an interval.
     low, high : float
-        Ends of an interval, both included.
+        Ends of an interval. Both are allowed values.
     log : bool
         Whether values are drawn uniformly on a logarithmic scale.
     integer : bool
@@ -36,12 +36,12 @@ class Range:
 
     @classmethod
     def parse(cls, name: str, content: object) -> Range:
-        """Read a range from configuration: a list of values, or ``{low, high, log, integer}``.
+        """Read a range from the configuration: a list of values, or a mapping ``{low, high, log, integer}``.
 
         Raises
         ------
         XmlcError
-            It is neither, the interval is empty, or a logarithmic interval reaches zero.
+            The content is neither of them, the interval is empty, or a logarithmic interval contains zero.
         """
         if isinstance(content, list) and content:
             return cls(values=tuple(content))
@@ -55,22 +55,22 @@ class Range:
         )
 
     def at(self, u: float) -> object:
-        """Return the value at ``u`` in [0, 1), rounded by `typed`."""
+        """Map a number ``u`` in [0, 1) to a value of the range, rounded by `typed`."""
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            from xmlc.kernels.float64 import exp, log  # reading ranges alone must not load numba
+            from xmlc.kernels.float64 import exp, log  # Imported here so that reading ranges does not load numba.
 
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 
     def ends(self) -> tuple[object, ...]:
-        """Return the values of a choice, or the ends of an interval."""
+        """Return all values of a choice, or both ends of an interval."""
         return self.values or (self.typed(self.low), self.typed(self.high))
 
     def typed(self, value: float) -> int | float:
-        """Round a number of an interval as a person would type it: to an integer, or to three significant digits."""
+        """Round a number of an interval to an integer or to three significant digits, as a person would type it."""
         if self.integer:
             return round(value)
         return float(min(max(float(f"{value:.3g}"), self.low), self.high))
@@ -85,12 +85,12 @@ class Range:
 
 
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Read the ranges of several hyperparameters, in alphabetical order.
+    """Read the ranges of several hyperparameters. The result is in alphabetical order.
 
     Raises
     ------
     XmlcError
-        There is none, or one of them is not a range.
+        There is no range, or a value is not a range.
     """
     if not content:
         raise XmlcError("--space: found no range, expected one for at least one hyperparameter")
@@ -98,5 +98,5 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-MOST_FITTED = 20_000  # instances of the 80 % that a trial is trained on
-MOST_VALIDATED = 5_000  # instances of the 20 % that a trial is scored on
+MOST_FITTED = 20_000  # Most instances of the 80 % split that a trial is trained on.
+MOST_VALIDATED = 5_000  # Most instances of the 20 % split that a trial is scored on.

@@ -1,4 +1,4 @@
-"""Estimate the cost of a run before it starts: hours, memory and disk by dataset, and which jobs fit this machine."""
+"""Estimate hours, memory and disk for each dataset before a run starts, and find the jobs that fit this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
 from xmlc.suite.config.project import Project
 
-#: Steps by their outputs, the part of a path after the training split.
+#: Maps the output of a step, the part of its path after the training split, to the step.
 STEPS = {
     "model": "train",
     "train.json": "train",
@@ -26,14 +26,14 @@ STEPS = {
     "calibration.json": "thresholds",
     "inference": "infer",
 }
-TRYING = ("tune", "sweep")  # steps that drop each model that they train
-ON_DISK = 3  # a dataset as text and as arrays, as a multiple of the bytes of its arrays
-SIDE_BY_SIDE = 2  # memory rarely allows more runs of the largest models at once
-DOWNLOADED = 0.6  # bytes of a text archive, as a multiple of the bytes of the arrays
+TRYING = ("tune", "sweep")  # These steps drop each model that they train.
+ON_DISK = 3  # Bytes of a dataset as text and as arrays, as a multiple of the bytes of its arrays.
+SIDE_BY_SIDE = 2  # Number of runs of the largest models at a time, because memory rarely allows more.
+DOWNLOADED = 0.6  # Bytes of a text archive, as a multiple of the bytes of the arrays.
 
 
 class Job(NamedTuple):
-    """Identify a job of a model's step. A search has no seed and no split. Only a sweep has a paper and a name."""
+    """Identify the job of a model's step. A search has no seed and no split. Only a sweep has a paper and a name."""
 
     step: str
     dataset: str
@@ -45,7 +45,7 @@ class Job(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """Describe a machine: processors, and bytes of memory and free disk."""
+    """Describe a machine by its number of processors and its bytes of memory and free disk."""
 
     processors: int
     memory: float
@@ -58,22 +58,22 @@ class Machine(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """List jobs that do not fit a machine, and settings that fit better."""
+    """List the jobs that do not fit a machine, and settings with which a run fits better."""
 
-    #: The largest memory of a job, and its step, by dataset and model.
+    #: Maps dataset and model to the largest memory of a job, and the job's step.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
-    #: Bytes of disk of the jobs whose memory fits, as configured and if no model is kept.
+    #: Bytes on disk for the jobs whose memory fits, with the configured settings and without kept models.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the disk is large enough. If these are all datasets, nothing fits.
+    #: Datasets to leave out so that the results fit on the disk. If all datasets are listed, nothing fits.
     left_out: list[str]
     fits_nothing: bool
-    #: Settings to add to `--config`.
+    #: Settings for the option `--config`.
     settings: list[str]
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job of a model that writes a path, or None if there is none."""
+    """Return the job that writes a path, or None if no model's step writes it."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
@@ -84,20 +84,20 @@ def job_of(path: str) -> Job | None:
 
 
 def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
-    """Return the jobs of models that write some paths, on datasets of known size, each with its cost."""
+    """Return the model jobs that write the given paths, with their costs. Datasets of unknown size are omitted."""
     jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
-    alike = {job._replace(seed="") for job in jobs}  # a cost does not depend on the seed
+    alike = {job._replace(seed="") for job in jobs}  # The cost does not depend on the seed.
     known = {job: cost_of(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in jobs}
 
 
 def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
-    """Choose settings that fit a machine better, and list the jobs for some paths that do not fit."""
+    """Return settings with which a run fits a machine better, and the jobs for the given paths that do not fit."""
     jobs, threads = estimate(project, made), project.settings.threads
     peaks, settings = _too_large(jobs, machine.memory), []
     out = peaks
-    narrow = estimate(with_threads(project, 1), made)  # forests grow one tree at a time
+    narrow = estimate(with_threads(project, 1), made)  # With one thread, a forest grows one tree at a time.
     if len(less := _too_large(narrow, machine.memory)) < len(peaks):
         jobs, out, threads, settings = narrow, less, 1, ["threads=1"]
     at_once = max(1, machine.processors // threads)
@@ -119,21 +119,21 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
 
 
 def cost_report(project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()) -> str:
-    """Return the cost of each dataset, and settings that fit a machine, for the jobs that write some paths.
+    """Return a report on the jobs that write the given paths: costs of each dataset, and settings for a machine.
 
     Parameters
     ----------
     project : Project
     made : collection of str
     machine : Machine
-        No job has more threads than its processors.
+        No job gets more threads than the machine has processors.
     remarks : iterable of str
-        Lines that come first.
+        Lines at the start of the report.
 
     Returns
     -------
     str
-        If no job belongs to a model, only remarks and the datasets of unknown size.
+        If no model's job is needed, the report has only the remarks and the datasets of unknown size.
     """
     project = with_threads(project, threads := min(project.settings.threads, machine.processors))
     unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
@@ -147,7 +147,7 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
 
 
 def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection[str], at_once: int) -> list[str]:
-    """Return the lines of a table with the costs of each dataset, the longest first, and their totals."""
+    """Return the lines of a table with the costs of each dataset, the longest dataset first, and their totals."""
     hours: dict[str, float] = {}
     for job, cost in jobs.items():
         hours[job.dataset] = hours.get(job.dataset, 0.0) + cost.seconds / 3600
@@ -169,7 +169,7 @@ def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection
 
 
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
-    """Return the lines about jobs that do not fit, and about settings that fit better."""
+    """Return lines about the jobs that do not fit a machine, and the settings that fit better."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
     said = f"{len(peaks)} pairs of dataset and model do not fit. Their largest jobs:" if peaks else "the run fits"
     said = "the memory suffices, but the free disk does not" if is_disk_short and not peaks else said
@@ -196,7 +196,7 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 def disk_of(
     project: Project, datasets: Collection[str], jobs: dict[Job, Cost], at_once: int, drop_all: bool = False
 ) -> float:
-    """Return the peak bytes on disk, if dropped models and estimates exist only for the runs in progress."""
+    """Return the peak bytes on disk. Dropped models and estimates exist only during their run."""
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
         if job.step in ("train", "estimate", *TRYING):
@@ -209,7 +209,7 @@ def disk_of(
 
 
 def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], at_once: int, free: float) -> list[str]:
-    """List the datasets to leave out, largest first, until the others fit the free disk without kept models."""
+    """Return the datasets to leave out, largest first, so that the others fit the free disk without kept models."""
 
     def least(datasets: Collection[str]) -> float:
         some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
@@ -223,23 +223,23 @@ def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], 
 
 
 def _datasets(made: Iterable[str]) -> list[str]:
-    """Return the datasets of models and searches that write some paths."""
+    """Return the datasets of the models and searches that write the given paths."""
     found = [run["dataset"] for path in made if (run := paths.IN_RUN.read(path) or paths.TUNING.read(path))]
     return list(dict.fromkeys(found))
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
-    """Return the datasets whose arrays a run writes."""
+    """Return the datasets whose arrays are among the given paths."""
     return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
 
 
 def with_threads(project: Project, threads: int) -> Project:
-    """Return the project with another number of threads."""
+    """Return a copy of the project with another number of threads."""
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
 def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
-    """Return the largest job above some memory, and its step, by dataset and model."""
+    """Return the largest job of each dataset and model that exceeds the memory, with its step."""
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():
         if cost.memory > memory:
@@ -248,11 +248,11 @@ def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str],
 
 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str:
-    """Return the setting `models` that leaves out pairs of dataset and model. Pairs left out now stay left out."""
+    """Return the setting `models` that leaves out the given pairs of dataset and model, and pairs already left out."""
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):
-            if dataset in left or project.settings.models:  # the new setting replaces this one
+            if dataset in left or project.settings.models:  # The new setting replaces the present one.
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]
     return json.dumps(left).replace('"', "")

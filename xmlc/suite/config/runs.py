@@ -1,4 +1,4 @@
-"""Begin and end a run of the workflow in a folder: its configuration, leftovers of killed runs, and results."""
+"""Begin and end a run of the workflow: record its settings, remove leftovers of killed runs, list results."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-DISK = Path(".snakemake/disk.csv")  # time, and bytes below `resources/` and `results/`
-BETWEEN = 20  # seconds between two measurements of the disk
+DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the number of bytes below `resources/` and `results/`.
+BETWEEN = 20  # Seconds between two measurements of the disk.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
 
@@ -60,7 +60,7 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note of the last run in this folder. Without a readable note, return an empty one."""
+        """Read the note about the last run in this folder. Without a readable note, return an empty one."""
         found: object = None
         with suppress(FileNotFoundError, ValueError):
             found = read_json(LAST_RUN)
@@ -68,7 +68,7 @@ class LastRun:
         return cls(**{key: value for key, value in noted.items() if key in cls.__dataclass_fields__})
 
     def write(self) -> None:
-        """Save the note for `xmlc status`."""
+        """Save this note, which `xmlc status` reads."""
         write_json(LAST_RUN, vars(self))
 
     @property
@@ -87,7 +87,7 @@ class LastRun:
 def in_one_line() -> Iterator[None]:
     """End the process with the message of an `XmlcError`, because Snakemake prints exceptions with tracebacks.
 
-    It also decorates input functions of rules, whose errors Snakemake wraps in another class.
+    This context manager also decorates input functions of rules, because Snakemake wraps their errors in another class.
     """
     try:
         yield
@@ -109,20 +109,20 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 
 @in_one_line()
 def read_project(config: Mapping[str, object]) -> Project:
-    """Read the configuration for a workflow. A mistake in it ends the run with one sentence."""
+    """Read the configuration for a workflow. An error in the configuration ends the run with a one-line message."""
     return Project.read(config)
 
 
 @in_one_line()
 def check_program(folder: Path) -> None:
-    """Refuse to plan if the command `xmlc`, which jobs run, belongs to a package with other files.
+    """Stop the planning if the command `xmlc`, which jobs run, belongs to a different version of the package.
 
     For example, the environment in a copied folder still runs the code of the first folder.
 
     Parameters
     ----------
     folder : Path
-        The folder of the Snakefile. If it has no package, the package that Snakemake has imported is compared.
+        The folder of the Snakefile. If it has no package, the function checks the package that Snakemake has imported.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def check_program(folder: Path) -> None:
         Files differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # a job has its own environment, or fails with a message
+        return  # A job has its own environment, or fails with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -141,7 +141,7 @@ def check_program(folder: Path) -> None:
 
 
 def check_same(here: Path, other: Path, program: str) -> None:
-    """Refuse a program's package if its Python files differ from the package here.
+    """Raise an error if the Python files of a program's package differ from the files of this package.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def check_same(here: Path, other: Path, program: str) -> None:
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
-    """Note a run for `xmlc status`, and remove unfinished files of killed runs.
+    """Save a note of a run for `xmlc status`, and remove unfinished files of killed runs.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     targets : iterable of str
         The requested targets.
     files : iterable of Path
-        All outputs of the jobs that lead to them.
+        All outputs of the jobs that lead to the targets.
 
-    Snakemake has locked the folder, so that no other run writes there.
+    Snakemake has locked the folder. Therefore no other run writes to it.
     """
     file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
@@ -178,7 +178,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 
 def end() -> None:
-    """Note that the run has ended, with or without errors."""
+    """Record in the note that the run has ended, with or without errors."""
     run = LastRun.read()
     run.ended = True
     run.write()
@@ -193,7 +193,7 @@ def watch_disk() -> None:
 
 
 def on_disk() -> int:
-    """Return the bytes of all files below the project's folders. A file that disappears meanwhile counts 0."""
+    """Return the total bytes of all files below the project's folders. Files that disappear during the count add 0."""
     total = 0
     for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
         with suppress(OSError):
@@ -202,7 +202,7 @@ def on_disk() -> int:
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove temporary and replaced files of ended processes below a folder."""
+    """Remove temporary and replaced files below a folder if the processes that wrote them have ended."""
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
@@ -215,13 +215,14 @@ def made_by(project: Project) -> str:
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
-    most = max([now, *(int(size) for size in noted if size.isdigit())])  # a killed run may have cut off a line
+    # A killed run may have left an incomplete line.
+    most = max([now, *(int(size) for size in noted if size.isdigit())])
     lines += [f"disk:    {now / 1e9:.3g} GB now, at most {most / 1e9:.3g} GB in all runs ({DISK})"] if lines else []
     return "\n".join([*lines, "report:  xmlc report puts all finished results on one page"]) if lines else ""
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Return the datasets that have records for tables of some papers but are not selected."""
+    """Return the datasets that are not selected but have records for tables of the given papers."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}

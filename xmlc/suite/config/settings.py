@@ -16,12 +16,13 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
-LISTS = ("papers", "datasets", "models", "seeds")  # keys with lists: one name becomes a list, repeated ones are dropped
+# The values of these keys are lists. One name becomes a list, and repeated names are dropped.
+LISTS = ("papers", "datasets", "models", "seeds")
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search in the ranges of every model: the method, and the trials for each dataset and model."""
+    """Request a search in the ranges of every model: its method, and the trials per dataset and model."""
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]
@@ -45,7 +46,7 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check the configuration and convert text of the command line to numbers and None.
+        """Check the configuration, and convert texts from the command line to numbers and None.
 
         Raises
         ------
@@ -63,7 +64,7 @@ class Settings:
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
                 content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
-        # Snakemake passes on as text each value of the command line that is in brackets.
+        # Snakemake passes a value of the command line as text if the value is in brackets.
         return converted(content, cls, "config", strict=False)
 
     @property
@@ -72,14 +73,14 @@ class Settings:
         return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:
-        """Return the selected models on one dataset, or None for all."""
+        """Return the models selected on one dataset, or None if all models are selected."""
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Read config.yaml and override it by settings, each ``key=value`` with a YAML value, as `snakemake --config` does.
+    """Read config.yaml, and override its values by settings of the form ``key=value``.
 
-    A study may lack the file.
+    Each value is YAML, as for `snakemake --config`. A study may have no config.yaml.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Find the source of a dataset: a copy that the user put there, a mirror, or the addresses of the catalogue."""
+"""Find the source of a dataset: a copy by the user, a mirror, or the addresses of the catalogue."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
 
-OF_MIRRORS = ("train.txt", "test.txt")  # files in the repository's format
-States = dict[str, list[Any]]  # of files, by name: bytes, nanoseconds of the last change, checksum
-Location = Path | str  # a folder or an address without the last slash, of a mirror or of one dataset in it
+OF_MIRRORS = ("train.txt", "test.txt")  # Names of files in the repository's format.
+States = dict[str, list[Any]]  # Maps file names to lists of bytes, nanoseconds of the last change, and checksum.
+Location = Path | str  # A mirror, or one dataset in it. A web address has no slash at the end.
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
-    """Identify the data that a dataset is copied from. A step of the workflow runs again if they change.
+    """Return a description of a dataset's source. If the description changes, a step of the workflow runs again.
 
     Parameters
     ----------
     dataset : Dataset
     mirror : str or None
     resources : Path
-        The folder of the copies.
+        The folder with one subfolder per dataset.
 
     Returns
     -------
     list of str
-        Names and checksums of the files in a folder of this machine, independent of the folder's path. For a web
-        mirror, its address, because changes there cannot be seen. If there is neither, the files from which the
-        existing copy was made. This happens if the mirror is not configured any more, for example.
+        For a folder on this machine: names and checksums of its files, independent of the folder's path. For a web
+        mirror: its address, because changes there cannot be seen. Without a source: the files from which the existing
+        copy was made, for example if the mirror is no longer configured.
     """
     recorded: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # there is no copy yet, or its description is damaged
+    with suppress(OSError, ValueError):  # There is no copy yet, or its description is damaged.
         recorded = read_json(resources / dataset.name / "source.json")
     places: list[Location] = [by_hand(dataset, resources)]
-    with suppress(XmlcError):  # the step that needs the mirror reports the error
+    with suppress(XmlcError):  # The step that needs the mirror reports the error.
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):
@@ -54,7 +54,7 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
 
 
 def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that each of some datasets, which are to be fetched, has an address or is in the mirror.
+    """Check that each dataset that a run fetches has an address or is in the mirror.
 
     Mirrors on the web are not queried.
 
@@ -63,9 +63,9 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     entries : iterable of Dataset
     mirror : str or None
     resources : Path
-        The folder for downloads, including manual ones.
+        The folder for all datasets, including manual downloads.
     known : iterable of str
-        Datasets of the catalogue.
+        Names of the datasets in the catalogue.
 
     Raises
     ------
@@ -91,18 +91,18 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
 
 
 def states(files: Iterable[Path], known: States) -> States:
-    """Return the state of each of some files.
+    """Return the size, the time of the last change and the checksum of each file.
 
     Parameters
     ----------
     files : iterable of Path
     known : dict
-        An earlier result. Files of the same size and time are not read again.
+        An earlier result of this function. A file is read again only if its size or time has changed.
 
     Returns
     -------
     dict of str to list
-        By the name of the file: its bytes, the time of its last change in nanoseconds, its checksum.
+        Maps file names to lists of bytes, nanoseconds of the last change, and checksum.
     """
     found: States = {}
     for file in files:
@@ -113,7 +113,7 @@ def states(files: Iterable[Path], known: States) -> States:
 
 
 def mirror_at(given: str) -> Location:
-    """Read the address or folder of a mirror.
+    """Return a mirror's folder or address, checked and without a slash at the end.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def mirror_at(given: str) -> Location:
     Raises
     ------
     XmlcError
-        It is neither, or the folder does not exist.
+        The text is neither a folder nor an address, or the folder does not exist.
     """
     if given.lower().startswith(("http://", "https://")):
         return given.rstrip("/")
@@ -138,7 +138,7 @@ def mirror_at(given: str) -> Location:
 
 
 def under(mirror: Location, dataset: Dataset) -> Location:
-    """Return a dataset's place in a mirror."""
+    """Return a dataset's folder or address in a mirror."""
     return f"{mirror}/{dataset.name}" if isinstance(mirror, str) else mirror / dataset.name
 
 
@@ -148,7 +148,7 @@ def by_hand(dataset: Dataset, resources: Path) -> Path:
 
 
 def listed(place: Path) -> list[Path]:
-    """Return the files of a folder without hidden ones, or none if the folder does not exist."""
+    """Return the files of a folder without hidden ones. The list is empty if the folder does not exist."""
     files = place.iterdir() if place.is_dir() else ()
     return sorted(file for file in files if file.is_file() and not file.name.startswith("."))
 
@@ -156,18 +156,19 @@ def listed(place: Path) -> list[Path]:
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """Return the files in a folder from which a dataset may be copied.
 
-    These are the dataset's own files if there are any, else all files, because one may be an archive.
+    If the folder has files of the dataset, only these are returned. Otherwise all files are returned, because one may
+    be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 
 
 def lacks(place: Path, dataset: Dataset) -> str:
-    """Describe which files a folder has, and which were expected."""
+    """Return a text about the files that a folder has and the files that were expected."""
     found = ", ".join(file.name for file in listed(place)) or "no files"
     return f"{place}: found {found}, expected {wanted(dataset)}"
 
 
 def wanted(dataset: Dataset) -> str:
-    """Name the files that make up a dataset."""
+    """Return a text with the names of the files that make up a dataset."""
     named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
     return f"{named}, each plain or compressed (.gz, .xz, .bz2)"

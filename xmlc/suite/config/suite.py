@@ -1,4 +1,4 @@
-"""Define a suite: the experiments of one paper or of the demo, as objects read from YAML and checked by type.
+"""Define a suite, the experiments of one paper or of the demo, as objects read from YAML with checked types.
 
 config/README.md explains the keys to users.
 """
@@ -33,7 +33,7 @@ MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
 MeasureName = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 ThreadCount = Annotated[int, Meta(ge=1, le=4096)]
-IntOrFloat = int | float  # a whole number in the file stays one
+IntOrFloat = int | float  # Whole numbers in the file stay integers.
 Task = Literal["few-shot", "multi-label"]
 
 
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     seed: int
 
     def file(self, pattern: Pattern, **further: object) -> str:
-        """Return a path of this run."""
+        """Return the path that a pattern gives for this run."""
         return pattern.of(**self._asdict(), **further)
 
 
@@ -60,47 +60,48 @@ Origin = Annotated[
 
 
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
-    """Describe how hyperparameters of a dataset were found."""
+    """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: In words, for Table 3.
+    #: How they were found, in words for Table 3.
     by: str
-    #: On validation, as a share, if known.
+    #: P@1 on the validation set as a share, or None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
-    #: As in `ModelSpec.provenance`.
+    #: The kind of origin, with the values of `ModelSpec.provenance`.
     source: OriginKind = "search"
     #: The file with every trial of a search.
     trials: str | None = None
-    #: For a search without such a file, the command that repeats it.
+    #: The command that repeats the search, if there is no such file.
     command: str | None = None
 
 
-#: Trials by stage. Each trial overrides the best values of the stages before it.
+#: Lists of trials, one list per stage. Each trial overrides the best values of the earlier stages.
 Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
 
 @dataclass(frozen=True)
 class SearchSpec:
-    """Define the trials that search for a model's hyperparameters."""
+    """Define the trials of a search for a model's hyperparameters."""
 
-    #: Ranges by hyperparameter, from which values are drawn if `tuning` of config.yaml gives a method and a number of
-    #: trials.
+    #: The range of each hyperparameter. Values are drawn from these ranges if `tuning` of config.yaml sets a method and
+    #: a number of trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: Tried if `tuning` of config.yaml is `auto` and the model has no values for a dataset except `weight_threshold`.
+    #: These stages run if `tuning` of config.yaml is `auto` and the model has no values for a dataset except
+    #: `weight_threshold`.
     stages: Stages = field(default_factory=list)
-    #: Additional stages by dataset, after the common ones.
+    #: Additional stages for single datasets. They run after the common stages.
     extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
-    #: Values that override the configured ones in trials of the stages, but not in the trained model.
+    #: Values that override the configured ones in all trials of the stages, but not in the trained model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
-    #: Whether the model is trained with the best of the stages on every dataset, whatever `tuning` is.
+    #: Whether the model is trained with the best trial of the stages on every dataset, regardless of `tuning`.
     always: bool = False
 
     @property
     def auto(self) -> bool:
-        """Return whether the stages apply only to datasets for which the model is untuned."""
+        """Return whether the stages run only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
     def stages_on(self, dataset: str) -> Stages:
-        """Return the stages on a dataset."""
+        """Return the search stages for a dataset."""
         return [*self.stages, *self.extra_stages.get(dataset, [])]
 
 
@@ -108,44 +109,45 @@ class SearchSpec:
 class ModelSpec:
     """Describe one model of a suite."""
 
-    #: A name of `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. "" if the suite `from_suite`
-    #: defines it.
+    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. It is "" if the suite `from_suite`
+    #: defines the model.
     estimator: str = ""
-    #: A suite that defines a model or baseline of this name. Everything except ``without`` and ``title`` is copied
-    #: from it.
+    #: A suite that defines a model or baseline of this name. All its properties except ``without`` and ``title`` are
+    #: copied.
     from_suite: str | None = None
-    #: For every dataset without values under `datasets`.
+    #: Values for every dataset that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: For single datasets. Once the suite is read, they include the common ones.
+    #: Values for single datasets. After the suite is read, they include the common values.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
     #: The source of the values of each hyperparameter. The key ``all`` covers the other hyperparameters, and
     #: ``datasets`` the values for single datasets. The source is the paper, the authors' program, a search on
     #: validation, fitted (chosen on published test results) or hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
-    #: By dataset, how its hyperparameters were found.
+    #: How the hyperparameters of each dataset were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: Another model of the same suite, whose search results this one is trained with or starts its own search from.
+    #: Another model of the same suite. This model is trained with its search results, or starts its own search from
+    #: them.
     share_search_with: Name | None = None
-    #: Threads of its jobs. None for the setting of the run.
+    #: Number of threads of the model's jobs. None selects the setting of the run.
     threads: ThreadCount | None = None
-    #: Memory of its training, as a multiple of the bytes of the data. None for the estimate of the cost model.
+    #: Memory for training, as a multiple of the bytes of the data. None selects the estimate of the cost model.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
-    #: Wall minutes that each of its steps requests. None for the estimate of the cost model.
+    #: Wall minutes that each step of the model requests. None selects the estimate of the cost model.
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    #: Run it only on datasets with this task. None for all.
+    #: The model runs only on datasets with this task. None allows all datasets.
     task: Task | None = None
-    #: Whether it trains in minutes, so that training and ranking with all seeds are one job.
+    #: Whether training takes only minutes. One job then trains and ranks with all seeds.
     batch_seeds: bool = False
-    #: Whether it is run only if its program is installed.
+    #: Whether to skip the model if its program is not installed.
     optional: bool = False
-    #: Datasets that it is not run on, with the reason.
+    #: Datasets on which the model is not run, each with the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
     #: Baselines only: the reason why no thresholds are tuned on the scores.
     skip_thresholds: Reason | None = None
     #: Baselines only: the hyperparameters that were not searched.
     untuned: Reason | None = None
-    #: Its published name. None for its name here, or for the one that a paper's package defines.
+    #: The published name. None selects the name in the suite, or the name that a paper's package defines.
     title: Text | None = None
 
     def __post_init__(self) -> None:
@@ -154,36 +156,36 @@ class ModelSpec:
 
     @property
     def fitted_settings(self) -> str:
-        """Describe the hyperparameters fitted to published test results. Return "" if there are none."""
+        """Return a text about hyperparameters that are fitted to published test results, or ""."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
-        """Return all hyperparameters that it is ever given: for all datasets, for single ones, in trials."""
+        """Return all hyperparameters that the model uses: for all datasets, for single datasets and in trials."""
         stages = chain(self.search.stages, *self.search.extra_stages.values())
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
     def values_on(self, dataset: str) -> Hyperparameters:
-        """Return the hyperparameters on one dataset."""
+        """Return the model's hyperparameters on one dataset."""
         return self.datasets.get(dataset, self.hyperparameters)
 
 
 @dataclass(frozen=True)
 class Inference:
-    """Select the inference methods by model, and the training split of these models."""
+    """List the inference methods of each model, and the training split of these models."""
 
     split: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
-    #: Label vectors drawn for each instance from a model of the joint distribution.
+    #: Number of label vectors drawn for each instance, if a model estimates the joint distribution.
     samples: Annotated[int, Meta(ge=1)] = 200
-    #: Seconds after which a method is stopped. None for no limit.
+    #: Seconds after which a method is stopped. None sets no limit.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
 class Ensembles:
-    """Select forests that are also scored by their first trees."""
+    """List the forests that are also scored with only their first trees."""
 
     models: Some[Name]
     sizes: Some[Annotated[int, Meta(ge=1)]]
@@ -191,7 +193,7 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Try values of one hyperparameter of one model on the whole training set. Datasets in ``without`` are left out."""
+    """Try values of one hyperparameter of a model on the whole training set, except on datasets in ``without``."""
 
     model: Name
     hyperparameter: str
@@ -201,7 +203,7 @@ class Sweep:
     without: dict[DatasetName, Reason] = field(default_factory=dict)
 
     def values_on(self, dataset: str) -> list[IntOrFloat | str]:
-        """Return the values that are tried on a dataset."""
+        """Return the values of the hyperparameter for a dataset."""
         return self.datasets.get(dataset, self.values)
 
 
@@ -210,33 +212,34 @@ class Experiments:
     """Hold the content of a suite's YAML file."""
 
     title: str
-    #: In the order of the tables.
+    #: The datasets, in the order of the tables.
     datasets: list[DatasetName]
-    #: Each experiment is run once for each seed. Tables contain means.
+    #: Every experiment runs once per seed. Tables contain means over the seeds.
     seeds: Some[Seed]
-    #: Threshold methods for macro-F.
+    #: Threshold methods that maximise macro-F.
     methods: list[Name]
     tables: list[Name]
     figures: list[Name]
     models: dict[Name, ModelSpec]
     #: Number of runs that the paper's printed means cover.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
-    #: Additional measures that thresholds are tuned for.
+    #: Other measures for which thresholds are tuned.
     measures: list[MeasureName] = field(default_factory=list)
-    #: Python files that register more threshold or inference methods.
+    #: Python files that register additional threshold or inference methods.
     extensions: list[Extension] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
-    #: Datasets whose instances have one label each.
+    #: Datasets with exactly one label per instance.
     few_shot: list[DatasetName] = field(default_factory=list)
-    #: Models that are validated progressively, on a stream of the training set.
+    #: Models that are evaluated by progressive validation on a stream of the training set.
     progressive: list[Name] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
-    #: By dataset, the minimum probability: estimates up to it are not written.
+    #: Minimum probability of each dataset's estimates. Estimates up to this value are not written.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Datasets and models that are only trained on the whole training set and ranked, with the reason.
+    #: Datasets and models without thresholds, with the reason. Models are then only trained on the whole training set
+    #: and ranked.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
-    #: Baselines, which only the target `baselines` runs.
+    #: Baselines, which run only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -249,46 +252,46 @@ class Experiments:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite(Experiments):
-    """Describe the experiments of one paper, or of a user."""
+    """Describe the experiments of one paper or of one user."""
 
-    #: The name of the file, such as ``plt2016``.
+    #: The name of the suite's file, such as ``plt2016``.
     name: str
-    #: The path of the file, such as ``config/papers/plt2016.yaml``.
+    #: The path of the suite's file, such as ``config/papers/plt2016.yaml``.
     file: str
 
     @property
     def own(self) -> bool:
-        """Return whether it belongs to no paper. Such a suite ignores the key `datasets` of config.yaml."""
+        """Return whether the suite belongs to no paper. Such a suite ignores the key `datasets` of config.yaml."""
         return self.name in OWN
 
     @property
     def all_models(self) -> dict[str, ModelSpec]:
-        """Return its models, then its baselines."""
+        """Return the suite's models, followed by its baselines."""
         return {**self.models, **self.baselines}
 
     @property
     def titles(self) -> dict[str, str]:
-        """Return the published names that it gives its models."""
+        """Return the published names that the suite gives to its models."""
         return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
     def measure_methods(self) -> list[str]:
-        """Return threshold methods for measures other than macro-F. The method for measure ``x`` is ``for-x``."""
+        """Return the threshold methods for measures other than macro-F. The method for measure ``x`` is ``for-x``."""
         return [f"for-{measure}" for measure in self.measures]
 
     @property
     def every_method(self) -> list[str]:
-        """Return threshold methods, then inference methods, each once, in the order of tables."""
+        """Return the distinct threshold and inference methods, in the order of the tables."""
         inferred = [name for names in self.inference.methods.values() for name in names] if self.inference else []
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
-        """Return the inference methods of a model on one training split, or on either."""
+        """Return the inference methods of a model on one training split, or on any split."""
         block = self.inference
         return block.methods.get(model, []) if block and split in (None, block.split) else []
 
     def swept(self, model: str) -> list[Hyperparameters]:
-        """Return the hyperparameters that sweeps set for a model."""
+        """Return the hyperparameters that the suite's sweeps set for a model."""
         return [
             sweep.hyperparameters | {sweep.hyperparameter: value}
             for sweep in self.sweeps.values()
@@ -297,15 +300,15 @@ class Suite(Experiments):
         ]
 
     def task_of(self, dataset: str) -> Task:
-        """Return the task of a dataset."""
+        """Return the task of a dataset, few-shot or multi-label."""
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-OWN = ("demo", "scale")  # suites that belong to no paper
+OWN = ("demo", "scale")  # Names of suites that belong to no paper.
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
-    """Read all suites of a configuration: those for papers by name, then the others. A study has only its own suite.
+    """Read all suites of a configuration, first those of papers by name. A study has only its own suite.
 
     Raises
     ------
@@ -319,25 +322,25 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Return the file of a suite. In a study, suites of papers come from the package."""
+    """Return the path of a suite's file. In a study, the files of papers' suites are in the package."""
     if is_study(config) and name == STUDY:
         return config / f"{name}.yaml"
     return config_files(f"{name}.yaml" if name in OWN else f"papers/{name}.yaml", config)[-1]
 
 
 def find_suite(name: str, config: Path) -> Suite | None:
-    """Read a suite, or return None if a configuration has none of this name."""
+    """Return a suite by its name, or None if the configuration has no suite of this name."""
     file = suite_file(name, config)
     return read_suite(file) if file.is_file() else None
 
 
 def read_suite(file: Path) -> Suite:
-    """Read one suite. Models with `from_suite` are copied from the other suite.
+    """Return the suite in one file. Models with `from_suite` are copied from the other suite.
 
     Raises
     ------
     XmlcError
-        As for `read_suites`.
+        The same errors as in `read_suites`.
     """
     content = _read(file)
     models, baselines = ({name: _resolved((key, name), model, file) for name, model in found.items()}
@@ -350,7 +353,7 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Copy the model from the suite `from_suite`, and merge the common hyperparameters into each dataset's."""
+    """Return a model completed from its `from_suite`, with the common hyperparameters merged into each dataset's."""
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
         name, place_of_key = keys[1], (*keys, "from_suite")

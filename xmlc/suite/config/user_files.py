@@ -12,13 +12,13 @@ from xmlc.suite.schemas import nearest
 
 
 def check_file(estimator: str, given: Iterable[str]) -> None:
-    """Check that a user's own file exists, is Python and defines the class.
+    """Check that a user's file exists, is valid Python and defines the class of an estimator.
 
-    If the class has its own `__init__`, check that it takes the given hyperparameters.
+    If the class has its own `__init__`, check that this method accepts the given hyperparameters.
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # a class, or an imported name
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The word may be the name of a class or of an import.
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
         raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in tree.body:
@@ -33,7 +33,10 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
-    """Return the arguments of a class's own `__init__`, or None if there is none or it takes any."""
+    """Return the arguments of a class's own `__init__`.
+
+    Return None if there is no `__init__` or it takes any arguments.
+    """
     own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
     if not (method := next(own, None)) or method.args.kwarg:
         return None
@@ -41,7 +44,7 @@ def _arguments(node: ast.ClassDef) -> list[str] | None:
 
 
 def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
-    """Return the text of a user's own file, and its syntax tree."""
+    """Return the text and the syntax tree of a user's Python file."""
     path = Path(file)
     if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])

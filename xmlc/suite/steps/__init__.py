@@ -1,1 +1,1 @@
-"""Run the steps of the workflow: measurements, hyperparameter search, compilation ahead."""
+"""Run the steps of the workflow, such as measurements, hyperparameter searches and compilation."""

@@ -1,4 +1,4 @@
-"""Fetch single files over HTTP and from Google Drive."""
+"""Download single files over HTTP and from Google Drive."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from xmlc.core.progress import Progress
 from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
-FIRST_PAUSE = 1.0  # seconds, doubled after each attempt
-SILENCE = 20.0  # seconds without a byte, after which an attempt has failed
+FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each further pause is twice as long.
+SILENCE = 20.0  # An attempt fails after this many seconds without a byte.
 CHUNK = 1 << 16
 PASSING = (408, 425, 429, 500, 502, 503, 504)
-MISSING = (403, 404, 410)  # object stores answer 403 for a file that does not exist
+MISSING = (403, 404, 410)  # Object stores return 403 for a file that does not exist.
 
 
 class NotThere(XmlcError):
-    """Report that this source lacks a file. Another source may have it."""
+    """Report that a source lacks a file. Another source may have the file."""
 
 
 def fetch_http(url: str, target: Path) -> None:
-    """Download a file. If an attempt fails for a temporary reason, start again from the beginning.
+    """Download a file. After a temporary failure, start again from the beginning.
 
     Raises
     ------
     NotThere
         The server reports that there is no such file.
     XmlcError
-        Every attempt failed. The message has the last reason.
+        All attempts failed. The message has the reason of the last failure.
     """
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -50,7 +50,7 @@ def fetch_http(url: str, target: Path) -> None:
             problem = f"the server answered {status}"
             if status not in PASSING:
                 break
-        except (requests.RequestException, ValueError) as error:  # a redirection may have a wrong address
+        except (requests.RequestException, ValueError) as error:  # A redirection may have an invalid address.
             problem = f"{error}, after {attempt + 1} attempt{'s' if attempt else ''}"
             if _lasts(error):
                 break
@@ -58,7 +58,7 @@ def fetch_http(url: str, target: Path) -> None:
 
 
 def _lasts(error: Exception) -> bool:
-    """Return whether a retry is pointless: the address is wrong, its host is unknown, or its certificate is wrong."""
+    """Return whether a retry is pointless, because the address, the host or its certificate is wrong."""
     cause: BaseException | None = error
     while cause:
         unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
@@ -71,27 +71,27 @@ def _lasts(error: Exception) -> bool:
 def _attempt(url: str, target: Path) -> None:
     with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
         response.raise_for_status()
-        if response.status_code != 200:  # 206 is only a part of the file, for example
+        if response.status_code != 200:  # Status 206, for example, is only a part of the file.
             raise requests.HTTPError(response=response)
-        # Without this header `requests` returns the bytes as they are sent, and the length counts these bytes.
+        # Without this header, `requests` returns the bytes as they are sent, and Content-Length counts these bytes.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
-            if file.tell() < total:  # urllib3 before version 2 does not check the length
+            if file.tell() < total:  # Versions of urllib3 before 2 do not check the length.
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
     if coding not in ("", "identity"):
         _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
 
 
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Decode a file that the server encoded for transfer, although the request asked for no encoding.
+    """Decode a file that the server encoded for the transfer, although the request did not allow an encoding.
 
-    Some servers send a file ``train.txt.gz`` as a ``train.txt`` with an encoding. Such a file stays compressed.
+    Some servers send the file ``train.txt.gz`` as ``train.txt`` with an encoding. Such a file stays compressed.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
-        if is_compressed(file):  # the dataset's author compressed it, too
+        if is_compressed(file):  # The author of the dataset compressed the file, too.
             return
         raise XmlcError(f"found the encoding {coding}, expected gzip, deflate or none")
     decoded = file.with_name(f"{file.name}.decoded")
@@ -113,12 +113,12 @@ def fetch_drive(identifier: str, target: Path) -> None:
     Raises
     ------
     XmlcError
-        The download failed: refused, or over its quota.
+        Google Drive refused the download, or the file is over its quota.
     """
     import gdown
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown passes on any error of its dependencies
+    except Exception as error:  # gdown passes on any error of its dependencies.
         let_through(error)
         raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error

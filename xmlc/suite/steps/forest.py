@@ -1,4 +1,4 @@
-"""Run `xmlc forest`: rank by number of trees, and report depths of trees and objectives of their nodes."""
+"""Run `xmlc forest`: rank by number of trees, and record the depths of the trees and the objectives of their nodes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObje
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, on_trained_model, rank_timed
 
-EXEMPLARY = 2  # number of trees whose objectives are recorded
+EXEMPLARY = 2  # Number of trees whose objectives are recorded.
 
 
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with only the first trees, for each size below the number of trees, and then with all.
+    """Rank with only the first trees, for each of the given sizes, and then with all trees.
 
     Parameters
     ----------
     model : Forest
-        Trained.
+        A trained forest.
     prepared : Prepared
     sizes : iterable of int
-
+Numbers of trees to rank with. Each must be less than the number of trees in the forest.
     Raises
     ------
     XmlcError
@@ -51,10 +51,10 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return depths and numbers of nodes tree by tree, or None if a fitted estimator does not report them.
+    """Return the depth and the number of nodes of each tree, or None if the estimator does not report them.
 
-    It reports them by two learned attributes, ndarrays of int64, shape (n_trees,): ``tree_depths_``, depth of the
-    deepest leaf, with depth 0 of a root, and ``n_nodes_``, number of nodes, leaves included.
+    An estimator reports them in two learned attributes, ndarrays of int64 and shape (n_trees,). ``tree_depths_`` is the
+    depth of the deepest leaf, where the root has depth 0. ``n_nodes_`` is the number of nodes, including leaves.
     """
     depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
@@ -63,12 +63,12 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Summarise the objectives that the nodes of the first trees reached, level by level, after each epoch.
+    """Summarise the objectives that the nodes of the first trees reached, by level of the tree, after each epoch.
 
-    A fitted estimator has them as a learned attribute ``objectives_``. For each tree it has two arrays over the nodes
-    that were split. One is the level of each node (ndarray of int32, shape (nodes,), the root's level is 1). The other
-    is the objective after each epoch (ndarray of float64, shape (nodes, epochs)). Without the attribute, the result is
-    empty.
+    A fitted estimator has the objectives in the learned attribute ``objectives_``: two arrays for each tree, over the
+    nodes that were split. The first is the level of each node (ndarray of int32, shape (nodes,)), where the root has
+    level 1. The second is the objective after each epoch (ndarray of float64, shape (nodes, epochs)). Without this
+    attribute, the result is empty.
     """
     trees = getattr(model, "objectives_", [])[:EXEMPLARY]
     return tuple(
@@ -84,7 +84,8 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
         level=level,
         nodes=values.shape[0],
         minimum=tuple(values.min(axis=0).tolist()),
-        mean=tuple((sum(values) / values.shape[0]).tolist()),  # node by node, for a fixed order of summation
+        # The sum adds nodes one by one, so that the order is fixed.
+        mean=tuple((sum(values) / values.shape[0]).tolist()),
         maximum=tuple(values.max(axis=0).tolist()),
     )
 
@@ -95,7 +96,7 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
               help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
 @record_option
 def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with each size and write the record."""
+    """Rank with each number of trees and write the record."""
     step.write(
         ForestRecord,
         out,

@@ -1,4 +1,4 @@
-"""Open a prepared dataset: memory-mapped arrays, the split, and their description."""
+"""Open a prepared dataset: memory-mapped arrays, the validation split, and a description."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ COUNTED: tuple[StatisticName, ...] = ("n_train", "n_test", "d", "m", "labels_per
 
 
 class ValidationSplit(TypedDict):
-    """Describe how the training set was split: the share of the validation part, and the seed."""
+    """Describe a validation split by the validation part's share of the training set, and by the seed."""
 
     validation_share: float
     seed: int
 
 
 class DatasetCounts(TypedDict):
-    """Describe how large a dataset is.
+    """Describe the size of a dataset.
 
     Attributes
     ----------
     n_train, n_test, d, m : int
-        Instances of both parts, features, labels.
+        Numbers of training instances, test instances, features and labels.
     labels_per_instance, instances_per_label : float
-        Averages over the training set.
+        Averages over the instances and the labels of the training set.
     """
 
     n_train: int
@@ -51,20 +51,20 @@ class DatasetCounts(TypedDict):
 
 
 class Meta(DatasetCounts):
-    """Describe a prepared dataset: the content of its ``meta.json`` in addition to its counts.
+    """Describe a prepared dataset, together with its counts. This is the content of ``meta.json``.
 
     Attributes
     ----------
     version : int
-        Of the folder's format.
+        Version of the folder's format.
     name : str
     synthetic : bool
-        Whether `xmlc synth` made the data.
+        Whether `xmlc synth` generated the data.
     digest : str
-        SHA-256 over the source files.
+        SHA-256 of the source files.
     split : Split
     notes : list of str
-        Differences from the published numbers.
+        Texts about differences from published numbers.
     """
 
     version: int
@@ -76,25 +76,25 @@ class Meta(DatasetCounts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records. Data of earlier versions have no mark of synthetic data."""
+    """Return the name of a dataset in records. Data from earlier versions do not mark synthetic data."""
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
 class Prepared:
-    """Read a folder that `xmlc prepare` wrote. Each opened file must be unchanged.
+    """Read a folder that `xmlc prepare` wrote. Opening a file that has changed raises an error.
 
     Parameters
     ----------
     folder : path
     run : int
-        Seed of the run that the split belongs to. Run 0 has the saved split, and each other run draws another one. The
-        variation over runs therefore includes the choice of the validation part.
+        Number of the run, which is the seed of its split. Run 0 uses the saved split, and every other run draws a new
+        one. The variation over runs therefore includes the choice of the validation part.
 
     Attributes
     ----------
     meta : Meta
     digest : str
-        SHA-256 over the source files.
+        SHA-256 of the source files.
     """
 
     def __init__(self, folder: str | Path, run: int = 0):
@@ -111,28 +111,31 @@ class Prepared:
 
     @cached_property
     def split(self) -> np.ndarray:
-        """Return a mask over the training rows, shape (n_train,): True for the part to fit, False for validation."""
+        """Return a mask over the training rows, shape (n_train,).
+
+        True rows are for fitting, False rows for validation.
+        """
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
         share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
     def part(self, name: str, most: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return (X, Y) of ``train``, ``test`` (memory-mapped), ``fit`` or ``val`` (copies of training rows).
+        """Return (X, Y) of ``train`` or ``test`` (memory-mapped), or of ``fit`` or ``val`` (copies of training rows).
 
-        If ``most`` is given, ``fit`` and ``val`` have at most this many rows, drawn at random with the split's seed.
+        If ``most`` is given, ``fit`` and ``val`` contain at most this many rows, drawn with the split's seed.
         """
         folder, rows = self._rows(name, most)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the training rows that `part` copies."""
+        """Return the numbers of the training rows that `part` copies."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
-        """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset, or None for other datasets."""
+        """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset, or None for real datasets."""
         folder, rows = self._rows(name)
         if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
@@ -140,7 +143,10 @@ class Prepared:
         return P if rows is None else P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of a part that no measure counts, boolean, shape (n, m), or None. Y lacks these pairs."""
+        """Return the pairs of instance and label that no measure counts, boolean, shape (n, m), or None.
+
+        Y lacks these pairs.
+        """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
 
@@ -153,15 +159,15 @@ class Prepared:
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
-    """Choose the rows for fitting. The others are for validation.
+    """Return a mask of the rows for fitting. All other rows are for validation.
 
-    The validation part has ``round(validation_share * n_rows)`` rows, but each part has at least one if there are two
-    rows. The choice depends on (seed, n_rows) alone, on every platform.
+    The validation part has ``round(validation_share * n_rows)`` rows. With two or more rows, each part has at least
+    one. The choice depends only on (seed, n_rows), and is the same on every platform.
 
     Returns
     -------
     ndarray of bool, shape (n_rows,)
-        True for the rows to fit.
+        True for the rows that models are fitted to.
     """
     if not 0 < validation_share < 1:
         raise XmlcError(f"validation share: found {validation_share}, expected a number between 0 and 1")
@@ -174,19 +180,19 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Draw at most ``most`` of some rows, or return all if there are no more.
+    """Draw at most ``most`` of the given rows. Return all rows if there are fewer.
 
     Parameters
     ----------
     rows : ndarray of int64
     most : int
     seed : int
-        The choice depends on (seed, number of rows, most) alone. A smaller choice is part of a larger one.
+        The choice depends only on (seed, number of rows, most). A smaller sample is part of a larger sample.
 
     Returns
     -------
     ndarray of int64
-        In the order of ``rows``.
+        The chosen rows, in the order of ``rows``.
     """
     chosen = random_permutation(rows.size, seed, Stream.SEARCH_SAMPLE)[:most]
     return rows[np.sort(chosen)]

@@ -1,4 +1,4 @@
-"""Run `xmlc progressive`: an online model predicts each instance of a shuffled stream before it learns it."""
+"""Run `xmlc progressive`: for each instance of a shuffled stream, an online model first predicts and then learns."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ ProgressiveRows = tuple[ProgressiveRow, ...]
 
 
 def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[ProgressiveRows, float, float]:
-    """Predict, then learn, instance by instance.
+    """Predict each instance of a stream, then learn from it.
 
     Parameters
     ----------
     model : Streaming
-        Not fitted.
+        An online model that is not fitted.
     X : csr_array, shape (n, d)
     Y : boolean csr_array, shape (n, m)
-        The stream, in its order.
+        The stream. Its rows are visited in order.
 
     Returns
     -------
     rows : tuple of ProgressiveRow
-        For each of `xmlc.metrics.progressive.checkpoints`.
+        One row for each of `xmlc.metrics.progressive.checkpoints`.
     constant_accuracy, cpu_seconds : float
-        Accuracy of the constant predictor, and CPU seconds of the stream.
+        Accuracy of a predictor that always returns the same label, and CPU seconds for the whole stream.
 
     Raises
     ------
     XmlcError
-        The model cannot learn from a stream.
+        The model does not support learning from a stream.
     """
     if not isinstance(model, Streaming):
         raise XmlcError(
@@ -74,7 +74,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
 def command(
     data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
 ) -> None:
-    """Run the stream and write its record."""
+    """Run one stream and write its record."""
     step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
     X, Y = step.data.part("train")
     order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)

@@ -1,4 +1,4 @@
-"""Run `xmlc tune`: search hyperparameters by validation P@1."""
+"""Run `xmlc tune`: search for the hyperparameters with the highest P@1 on the validation set."""
 
 from __future__ import annotations
 
@@ -35,44 +35,45 @@ from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges, search_in
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 IN_STAGES = "stages"
-IN_ONE = 45  # score of an instance: the mean of its P@1, P@3 and P@5 in units of 1/45, a whole number
+IN_ONE = 45  # Scores of instances, the mean of P@1, P@3 and P@5, are whole numbers in units of 1/45.
 
 
 @dataclass(frozen=True)
 class Search:
     """Describe a search that is ready to run."""
 
-    #: Its name in results.
+    #: Name of the search method in results.
     method: str
     #: Maximum number of trials.
     budget: int
-    #: Ranges or stages, as they were given.
+    #: The ranges or stages of the configuration.
     space: object
-    #: For each searched hyperparameter, the values, or the ends of the interval, that may be tried.
+    #: The values that may be tried for each hyperparameter, or the ends of its interval.
     tried: Mapping[str, tuple[object, ...]]
-    #: Runs the search on an objective.
+    #: Runs the search on an objective function.
     run: Callable[[TrialObjective], None]
-    #: Maximise the mean of P@1, P@3 and P@5 over this many 80/20 splits. None maximises P@1 on the first split.
+    #: Number of 80/20 splits over which the mean of P@1, P@3 and P@5 is maximised. None maximises P@1 on the first
+    #: split.
     splits: int | None = None
-    #: Maximum numbers of instances that trials are trained and scored on. None for all.
+    #: Maximum numbers of instances for training and for scoring a trial. None sets no limit.
     fitted: int | None = None
     validated: int | None = None
-    #: Hyperparameters of all trials that the finally trained model does not have.
+    #: Hyperparameters that all trials use instead of the configured ones. The final model does not use them.
     trial_overrides: Hyperparameters = field(default_factory=dict)
 
     @property
     def chosen_by(self) -> str:
-        """Describe the objective that is maximised."""
+        """Return a text about the objective that the search maximises."""
         what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
         return f"{what} on the 20 % of the training set that validation holds"
 
     def worth(self, trial: Trial) -> float:
-        """Return the objective of a trial."""
+        """Return the objective of one trial."""
         return mean_precision(trial) if self.splits else trial["p@1"]
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Prepare a search in configured ranges. ``first`` are the hyperparameters of the first trial.
+    """Return a search in configured ranges. ``first`` are the hyperparameters of the first trial.
 
     Raises
     ------
@@ -88,19 +89,19 @@ def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, 
 def in_stages(
     stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, trial_overrides: Hyperparameters
 ) -> Search:
-    """Prepare trials in stages.
+    """Return a search that tries trials in stages.
 
     Parameters
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        The average number of labels of an instance. Stages may contain its name instead of a value.
+        Average number of labels of an instance. A stage may have the name of this parameter instead of a value.
     splits : int or None
-        Score on this many splits. Equally good trials then all go on to the next stage.
+        Number of splits on which trials are scored. If given, all equally good trials go on to the next stage.
     sample : bool
-        Train and score on a sample of the data, as for an untuned dataset.
+        Whether to train and score on a sample of the data, as for an untuned dataset.
     trial_overrides : dict
-        Overrides the hyperparameters of every trial.
+        Hyperparameters that override those of every trial.
     """
     trials = resolved(stages, labels_per_instance)
     tried: dict[str, tuple[object, ...]] = {}
@@ -120,7 +121,7 @@ def in_stages(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the name of the average number of labels by its rounded value, at least 1."""
+    """Replace the name ``labels_per_instance`` in stages by the average number of labels, rounded and at least 1."""
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
         [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
@@ -129,31 +130,31 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 
 
 class Trials:
-    """Compute the objective of every search: fit to one part of each split, score on the other, and keep the trial.
+    """Compute the objective of trials: train on one part of each split, score on the other part, and keep the results.
 
-    The test set is never read.
+    The test set is never used.
 
     Parameters
     ----------
     search : Search
     folder : Path
-        Of the prepared data.
+        Folder of the prepared dataset.
     make : callable
-        Returns an estimator for the hyperparameters of a trial. Trials differ only in these, because they share one
-        seed.
+        Returns an estimator for the hyperparameters of a trial. All trials have the same seed, and differ only in their
+        hyperparameters.
     out : Path
-        The path of the result. Models are written one at a time to a temporary folder next to it.
+        Path of the result. Each trial's model is in a temporary folder next to it, one at a time.
     progress : Progress
-        Counts the trials.
+        Display that counts the trials.
     about : str
-        Begins the line about each trial.
+        Start of the printed line about each trial.
 
     Attributes
     ----------
     done : list of Trial
-        In order: hyperparameters, precisions as shares, seconds of training, paired errors.
+        Trials in order, each with hyperparameters, precisions as shares, training seconds and paired errors.
     instances : int
-        Number of distinct instances in the validation parts.
+        Number of distinct instances in all validation parts.
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
@@ -166,14 +167,15 @@ class Trials:
         self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Train with these hyperparameters and return the objective of the trial."""
+        """Train with the given hyperparameters, and return the objective of this trial."""
         found, seconds = [], 0.0
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
             with trained_beside(self._out, model, *train) as (spent, _):
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    model.search = "certified"  # finds the same labels, and reads a mapped model node by node
+                    # This search finds the same labels, and reads a mapped model node by node.
+                    model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
@@ -186,7 +188,7 @@ class Trials:
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
         self._progress.update(1)
-        # Print to standard output, because the workflow redirects only standard error to a log.
+        # Print to standard output. The workflow redirects only standard error to a log.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
@@ -195,14 +197,14 @@ class Trials:
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     """Return the standard error of a mean difference over splits that share instances.
 
-    Sums are over whole numbers, so that the error is exactly 0 if nothing differs.
+    The function sums whole numbers, so that the error is exactly 0 if there are no differences.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        For each instance, the sum over its splits.
+        Sum of the differences of each instance over its splits.
     times : ndarray of int64, shape (n,)
-        Number of splits of each instance.
+        Number of splits that contain each instance.
     """
     n, in_all, total = times.size, int(times.sum()), int(differences.sum())
     squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
@@ -251,7 +253,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Search, without reading the test set."""
+    """Run the search without reading the test set."""
     if (space is None) == (stages is None):
         raise XmlcError("found both or none of --space and --stages, expected one of them")
     if tuned is not None and stages is None:
@@ -280,7 +282,7 @@ def command(
         dataset=dataset_of(prepared),
         estimator=estimator,
         method=search.method,
-        budget=budget if stages is None else len(trials.done),  # stages try nothing twice
+        budget=budget if stages is None else len(trials.done),  # A search in stages tries no trial twice.
         chosen_by=search.chosen_by,
         space=search.space,
         fixed=fixed,
@@ -295,7 +297,7 @@ def command(
 
 
 def check_tried(search: Search, estimator: str) -> None:
-    """Refuse, before any training, unknown hyperparameters and invalid values."""
+    """Raise an error for unknown hyperparameters and invalid values of a search, before any training."""
     first = make_estimator(estimator, {name: values[0] for name, values in search.tried.items()}, 0, 1)
     for name, values in search.tried.items():
         for value in values:
@@ -303,12 +305,12 @@ def check_tried(search: Search, estimator: str) -> None:
 
 
 def parse_stages(text: str) -> Stages:
-    """Read trials in stages given as JSON.
+    """Return the stages that a JSON text describes.
 
     Raises
     ------
     XmlcError
-        The text is not JSON or has another form.
+        The text is not JSON, or does not describe stages.
     """
     try:
         content = json.loads(text)

@@ -1,4 +1,4 @@
-"""Search hyperparameters on the 80/20 split (plt2016, Section 6.1 and Appendix C).
+"""Search for hyperparameters on the 80/20 split (plt2016, Section 6.1 and Appendix C).
 
-`methods` generates the trials of a search, and `smac_search` is the search by SMAC.
+The module `methods` generates the trials of a search. The module `smac_search` contains the search by SMAC.
 """

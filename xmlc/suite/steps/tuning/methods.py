@@ -1,4 +1,4 @@
-"""Define the search methods. Each calls an objective with one trial after the other."""
+"""Define the search methods. Each method calls an objective function with one trial after another."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ METHODS = ("random", "smac")
 
 
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
-    """Call ``objective`` with every trial of one stage after the other.
+    """Call ``objective`` with all trials of the stages, one stage after another.
 
-    A trial combines the best trial of all earlier stages with values of its stage, which take precedence. Among equally
-    good trials, the first is the best. No trial is repeated.
+    A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. Of
+    several equally good trials, the first is used. No trial is repeated.
 
     Parameters
     ----------
     stages : list of list of dict
     objective : callable
-        Takes hyperparameters and returns the number to maximise.
+        Returns the number to maximise for given hyperparameters.
     ties : bool
-        Combine the next stage with each of equally good trials.
+        Whether to combine the next stage with each of several equally good trials, instead of only the first.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -48,29 +48,29 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
 def search_in_ranges(
     method: str, space: Space, objective: TrialObjective, budget: int, seed: int, given: Hyperparameters
 ) -> None:
-    """Call ``objective`` with up to ``budget`` trials, the given hyperparameters first.
+    """Call ``objective`` with up to ``budget`` trials. The first trial has the given hyperparameters.
 
-    The given ones are trial 0, so that no search can end with a lower objective. They are left out if one of them is
-    outside its range. The search may then find worse ones.
+    Because the given hyperparameters are trial 0, no search ends with a lower objective. This trial is left out if one
+    of its values is outside its range. The result may then be worse than the given hyperparameters.
 
     Parameters
     ----------
     method : {"random", "smac"}
-        ``smac`` ends early when the space has no more values.
+        ``smac`` ends early if no untried values are left in the space.
     space : dict of str to Range
     objective : callable
-        Takes one value for each hyperparameter of the space and returns the number to maximise, which is finite.
+        Returns the number to maximise for one value of each hyperparameter. The number must be finite.
     budget : int
         Number of trials, at least 1.
     seed : int
-        Not negative. The trials depend on the seed, the space, the given values and the returned objectives.
+        Not negative. The trials depend on the seed, the space, the given values and the results of ``objective``.
     given : dict of str to value
-        Hyperparameters without a search. Those outside the space are ignored.
+        Configured hyperparameters. Values outside the space are ignored.
 
     Raises
     ------
     XmlcError
-        The method's package is not installed.
+        The package of the search method is not installed.
     """
     first = {name: given[name] for name in space if name in given and given[name] in space[name]}
     known = first if len(first) == len(space) else None
@@ -89,7 +89,10 @@ def search_in_ranges(
 
 
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
-    """Draw hyperparameters at random. Trial i depends only on (seed, i), so a longer search extends a shorter one."""
+    """Draw hyperparameters at random.
+
+    Trial i depends only on (seed, i), so a longer search repeats a shorter one first.
+    """
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)
         yield {name: space[name].at(float(random_unit(np.uint64(key), i))) for i, name in enumerate(sorted(space))}
