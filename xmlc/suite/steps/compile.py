@@ -20,11 +20,11 @@ from xmlc.compiling import (
     model_of,
 )
 
-LOOK_UP = ("oracle", "estimates")  # estimators that compute nothing
+LOOK_UP = ("oracle", "estimates")  # These estimators compute nothing.
 
 
 def parts_of(suite: Path) -> list[CompiledPart]:
-    """List the parts that the steps of a suite compile, the costly parts first.
+    """Return the parts that the steps of a suite compile, costly parts first.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def parts_of(suite: Path) -> list[CompiledPart]:
 
 
 def compile_data() -> None:
-    """Draw a synthetic dataset, write it, read and prepare it."""
+    """Compile the kernels for data: draw, write, read and prepare a synthetic dataset."""
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset
@@ -58,7 +58,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Score rankings. The kernels are the same for every model."""
+    """Compile the kernels that score rankings, which are the same for every model."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters
@@ -79,7 +79,10 @@ def compile_ranking() -> None:
     "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
 )
 def command(suite: Path, cores: int) -> None:
-    """Compile, with a line at the start: a newcomer sees it first in a run, and it takes a while."""
+    """Compile, and print a line at the start.
+
+    In a new user's first run, this line comes first, and compiling takes a while.
+    """
     if parts := missing(parts_of(suite)):
         titles = ", ".join(part.title for part in parts)
         click.echo(f"compiling kernels (once for this machine and version): {titles}")

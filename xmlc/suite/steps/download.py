@@ -1,4 +1,4 @@
-"""Fetch a dataset into ``resources/<dataset>`` from a hand-downloaded copy, a mirror, or the catalogue's addresses."""
+"""Fetch a dataset into ``resources/<dataset>`` from a manual download, a mirror, or the catalogue's addresses."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from xmlc.suite.config.sources import (
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
-HEAD, SHOWN = 512, 60  # bytes
-LONGEST = 1 << 20  # bytes of a description of a dataset
-#: Content that servers send instead of data, by its beginning.
+HEAD, SHOWN = 512, 60  # Both numbers are in bytes.
+LONGEST = 1 << 20  # Maximum bytes of a file that describes a dataset.
+#: Servers may send one of these kinds of content instead of data. The keys are the first bytes.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -48,18 +48,18 @@ NO_DATA = {
 
 
 class Fetched(NamedTuple):
-    """Describe a dataset as found in one place.
+    """Describe a dataset that was found in one place.
 
     Attributes
     ----------
     origin : str
         An address, or a folder of this machine.
     entry : Dataset
-        With the actual names of the files.
+        The catalogue entry with the actual names of the files.
     copied : dict
-        The files of such a folder, as `states` gives them.
+        State of the files in a folder of this machine, as `states` returns it. Empty for an address.
     of_catalogue : bool
-        Whether the address is from the catalogue. The content of such an address must never change.
+        Whether the address is in the catalogue. The content of such an address must never change.
     """
 
     origin: str
@@ -74,34 +74,35 @@ def download(
     mirror: str | None = None,
     on_missing: Callable[[str], object] = lambda reason: None,
 ) -> str:
-    """Fetch a dataset into the folder ``out``, whole or not at all.
+    """Fetch a dataset into the folder ``out``, all files or none.
 
-    Sources are tried in this order: files put by hand into ``manual/<dataset>`` next to ``out``, the mirror, the
-    catalogue's sources and alternatives. The first download from an address of the catalogue records digests in
-    ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against them.
+    Sources are tried in this order: files that the user put into ``manual/<dataset>`` next to ``out``, the mirror, and
+    the sources and alternatives of the catalogue. The first download from an address of the catalogue records digests
+    in ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against these
+    digests.
 
     Parameters
     ----------
     dataset : Dataset
     out : Path
-        Usually ``resources/<dataset>``. Gets the data files and ``source.json``, which describes them.
+        Usually ``resources/<dataset>``. It gets the data files and ``source.json``, which describes them.
     mirror : str, optional
-        Folder or base URL that has the dataset in ``<dataset>/``. Like ``manual/<dataset>``, it holds the files that
-        the catalogue names, ``train.txt`` and ``test.txt`` in the repository format, or matrices: ``X.trn.npz``,
-        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. They are plain or compressed. A folder may also hold one archive
-        with them.
+        Folder or base URL with the dataset in ``<dataset>/``. A mirror and ``manual/<dataset>`` may have three kinds of
+        files. The first are the files that the catalogue names. The second are ``train.txt`` and ``test.txt`` in the
+        repository format. The third are the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All
+        may be compressed. A folder may also have one archive with these files.
     on_missing : callable, optional
-        Called with a sentence for each source that does not have the dataset.
+        Called with a text for each source that lacks the dataset.
 
     Returns
     -------
     str
-        Where it came from.
+        The address or folder that the dataset was fetched from.
 
     Raises
     ------
     XmlcError
-        No source has it, or it is not the expected data. The message explains where to put a hand-downloaded copy.
+        No source has the dataset, or a source has other data. The message explains where to put a manual download.
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
@@ -117,7 +118,7 @@ def download(
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
-        except NotThere as error:  # try the next source, because only the user can fix other errors
+        except NotThere as error:  # Try the next source. Only the user can fix other errors.
             problems.append(str(error))
             on_missing(str(error))
         except XmlcError as error:
@@ -133,7 +134,7 @@ def download(
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Return whether the source of a download has a ``source.json`` of synthetic data. Real data may have none."""
+    """Return whether a download's source has a ``source.json`` for synthetic data. Real data may have no such file."""
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
         if not fetched.of_catalogue and not origin.is_dir():
@@ -147,7 +148,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Yield the ways to get the dataset, in the order in which they are tried."""
+    """Yield functions that get the dataset from one source each, in the order of the attempts."""
     places: list[Location] = [by_hand(dataset, resources)]
     places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
@@ -161,9 +162,9 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy the first complete layout in a folder, or unpack its only archive."""
+    """Copy the first layout whose files are all in a folder, or unpack the only archive there."""
     sources = sources_in(place, dataset)
-    copied = states(sources, {})  # before any is read, so that a later step notices changes meanwhile
+    copied = states(sources, {})  # Taken before a file is read, so that a later step detects changes during the copy.
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
         found = {}
@@ -185,7 +186,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Fetch the first layout that is complete on a mirror of the web."""
+    """Download the first layout whose files are all on a web mirror."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -199,12 +200,12 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Fetch the first of ``name``, ``name.gz`` ... that a mirror has. Some mirrors answer a page for a missing file.
+    """Download the first of ``name``, ``name.gz`` and so on that a mirror has.
 
     Raises
     ------
     NotThere
-        No file was found. The message has the result for the name itself.
+        The mirror has no such file. The message has the result for ``name`` without suffix.
     """
     problems = []
     for suffix in SUFFIXES:
@@ -243,7 +244,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 
 
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
-    """Fetch the files, or an archive with them, from addresses of the catalogue. Nothing stays compressed."""
+    """Download files, or an archive with them, from addresses of the catalogue. All files are decompressed."""
     files: dict[str, str | Address] = address if kind == "urls" else {"": address}
     fetched, urls = out / ".fetched", []
     for name, one in files.items():
@@ -266,12 +267,14 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
 
 
 def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
-    """Compare files with the digests recorded for their source in a dataset's JSON file, or record these.
+    """Compare files with the digests that a JSON file has for their source.
+
+    If there are none, record the files' digests.
 
     Raises
     ------
     XmlcError
-        A file has changed.
+        The content of a file differs from its digest.
     """
     found = {name: file["sha256"] for name, file in files.items()}
     known = read_json(record) if record.exists() else {}
@@ -289,12 +292,12 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Describe a file that is not data, by its beginning: a web page, such as Drive's quota page, or an empty file.
+    """Return a text about a file that is not data, such as an error page or an empty file, by its first bytes.
 
     Returns
     -------
     str
-        Empty if it may be data or an archive.
+        Empty if the file may be data or an archive.
     """
     try:
         with open_plain(path) as file:

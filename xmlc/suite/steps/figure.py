@@ -28,9 +28,11 @@ from xmlc.suite.results.titles import name_models
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
-    """Draw and write the figure, and print the paths."""
-    definition = figure_of(name, paper)  # loads the papers' packages, so that names of a study can override theirs
-    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}  # Matplotlib reads `$` as a formula
+    """Draw and write the figure, and print the paths of its files."""
+    # This call imports the papers' packages. Names in a study can then override their names.
+    definition = figure_of(name, paper)
+    # Matplotlib reads text between two `$` as a formula.
+    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}
     name_models(plain, over=paper == STUDY)
     for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
         click.echo(str(file))

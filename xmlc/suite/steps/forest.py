@@ -32,7 +32,8 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-Numbers of trees to rank with. Each must be less than the number of trees in the forest.
+        Numbers of trees to rank with. Numbers that are not below the forest's number of trees are ignored.
+
     Raises
     ------
     XmlcError

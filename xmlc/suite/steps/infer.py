@@ -1,4 +1,4 @@
-"""Run `xmlc infer`: infer label sets for each instance of the test set, by several methods in one job."""
+"""Run `xmlc infer`: infer label sets for each test instance by several methods in one job."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
 
 @dataclass(frozen=True)
 class Basis:
-    """Hold the common input of all inference methods of one job.
+    """Hold the input that all inference methods of a job share.
 
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Label vectors if the model can draw them, else the marginals p(Y_i = 1).
+        Samples of label vectors if the model can draw them, otherwise the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
-        Milliseconds for each instance. One of the two is None, and both are None for an oracle.
+        Milliseconds per instance. At least one of the two numbers is None. Both are None for an oracle.
     truncated : TruncatedEstimates or None
-        The part of the marginals that is left above a minimum probability.
+        The marginals above a minimum probability, and information about the rest.
     sizes : SizeWeights or None
-        If a method needs them.
+        Weights of label set sizes, if a method needs them.
     """
 
     distribution: Samples | sparse.csr_array
@@ -57,7 +57,7 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Draw ``n_samples`` label sets for each test instance, or estimate the marginals if the model cannot draw."""
+    """Draw ``n_samples`` label vectors for each test instance, or estimate the marginals if the model cannot draw."""
     if prepared.left_out("test") is not None:
         raise XmlcError(
             f"--from: found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs. "
@@ -72,12 +72,12 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
-    """Read the test set's estimates of an `xmlc estimate` folder. Learn sizes if a method takes them.
+    """Read the test set's estimates in a folder of `xmlc estimate`. Learn size weights if a method uses them.
 
     Raises
     ------
     XmlcError
-        Estimates and test set do not belong together.
+        The estimates do not belong to this test set.
     """
     about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
@@ -100,7 +100,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
 
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
-    """Learn how many labels instances have from estimates and truth of the validation set, both of shape (n, m)."""
+    """Learn the weights of label set sizes from estimates and true labels of the validation set, shape (n, m)."""
     few = min(WARM_UP_ROWS, Y.shape[0])
     fit_size_weights(some_rows(estimates, 0, few), Y[:few])
     weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
@@ -108,7 +108,7 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
 
 
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
-    """Infer label sets by one method, compiled beforehand on a few rows, score them, and write the record."""
+    """Infer label sets by one method, score them and write the record. Kernels are compiled before, on a few rows."""
     method, distribution = method_named(name), basis.distribution
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
@@ -135,7 +135,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
 def _scores(
     prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> dict[str, Any]:
-    """Return all fields of a record that are about the quality of label sets."""
+    """Return all fields of a record that describe the quality of the label sets."""
     Y, truncated = prepared.part("test")[1], basis.truncated
     counts = agreement(Y, Y_hat)
     groups = groups_by_frequency(prepared.part("train")[1])
@@ -147,7 +147,10 @@ def _scores(
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Add the inference time to the time of drawing or estimating. An oracle needs neither drawing nor estimating."""
+    """Return the inference time plus the time of drawing or estimating.
+
+    An oracle needs neither drawing nor estimating.
+    """
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
     before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
@@ -184,8 +187,8 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw or estimate once, then run all methods in this process: starting one takes longer than most methods."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # a list, so that each name is checked
+    """Draw or estimate once, then run all methods in one process. Starting a process takes longer than most."""
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A list, so that each name is checked.
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

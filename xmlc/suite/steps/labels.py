@@ -1,4 +1,4 @@
-"""Run `xmlc labels`: choose label sets from estimates of any model, in files of `scipy.sparse.save_npz`."""
+"""Run `xmlc labels`: choose label sets from estimates of any model, in files written by `scipy.sparse.save_npz`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Tune or infer, and write the label sets, the thresholds and the scores."""
+    """Tune thresholds or infer label sets, and write the label sets, the thresholds and the scores."""
     for method in methods:
         learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
         if learns and not (validation and truth):
@@ -98,7 +98,7 @@ def command(
 
 
 def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
-    """Read a matrix, if there is one, and check its shape. If n is None, any number of instances is right."""
+    """Return the matrix in a file after a check of its shape, or None without a file. If n is None, any n is valid."""
     if path is None:
         return None
     found = read_matrix(path, gate)

@@ -1,4 +1,4 @@
-"""Convert a dataset's text files to arrays on disk, checked against published sizes."""
+"""Convert a dataset's text files to arrays on disk, and compare their sizes with published ones."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name
 
-SEED = 0  # of the split of run 0, from which other runs count on
-RELATIVE_TOLERANCE = 5e-3  # averages are printed with three to six digits
+SEED = 0  # Seed of the split of run 0. Other runs add their number to it.
+RELATIVE_TOLERANCE = 5e-3  # Published averages have three to six digits.
 DataPart = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def prepare(
     dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, filter: Path | None = None
 ) -> tuple[Meta, DataPart, DataPart]:
-    """Read a dataset, check it, split it and write it as arrays that can be memory-mapped.
+    """Read, check and split a dataset, and write it as arrays that can be memory-mapped.
 
     Parameters
     ----------
     dataset : Dataset
-        The catalogue's entry. If the source folder has a ``source.json``, it lists the actual files.
+        The catalogue's entry. If the source folder has a ``source.json``, this file lists the actual data files.
     source : Path
         Folder with the text files.
     out : Path
-        Folder to write: ``train/``, ``test/``, ``split.npy``, ``meta.json``.
+        Folder to write. It gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
     validation_share : float
-        Of the training set, drawn with seed 0.
+        Share of the training set for validation. These instances are drawn with seed 0.
     filter : Path or None
-        File for `read_pairs` that replaces the entry's filter.
+        File for `read_pairs`. It replaces the filter of the entry.
 
     Returns
     -------
@@ -109,18 +109,18 @@ def prepare(
 
 
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return an entry with format, base of ids and file names from ``source.json`` or else from the catalogue.
+    """Return an entry with format, first id and file names from ``source.json``, or else from the catalogue.
 
-    Without ``source.json`` a file may also be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The
-    entry's filter may be missing if another file replaces it (``with_filter=False``).
+    Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's
+    filter may be missing if another file replaces it (``with_filter=False``).
 
     Raises
     ------
     XmlcError
-        A file is missing or was changed since it was fetched.
+        A file is missing, or has changed since it was fetched.
     """
     described = source / "source.json"
-    has_list = (source / CHECKSUMS).exists()  # a folder filled by hand has none
+    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled has no list of checksums.
     if has_list:
         check_listed(source, described.name)
     if described.exists():
@@ -142,7 +142,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
 
 @contextmanager
 def _copies_named(source: Path) -> Iterator[None]:
-    """Replace copies in errors by the files they were copied from, which the user can fix."""
+    """In errors, replace the paths of copies by the paths of the original files, which the user can fix."""
     try:
         yield
     except XmlcError as error:
@@ -157,7 +157,7 @@ def _copies_named(source: Path) -> Iterator[None]:
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
-    """Read training and test part in any of the formats."""
+    """Read the training part and the test part in any of the formats."""
     format, train, test = files.format, files.train, files.test
     if files.split_files:
         return read_split(source, train[0], files.split_files, files.zero_based)
@@ -182,13 +182,14 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
 
     try:
         first, second = read(None)
-    except NoIds:  # vw only: names that are not column numbers get one numbering in both files
+    # This is only raised for vw. Names that are not column numbers are numbered, with one numbering for both files.
+    except NoIds:
         first, second = read({})
     return first, second
 
 
 def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
-    """Describe counts that differ from the published ones, and averages that differ by more than rounding."""
+    """Return texts about counts that differ from published ones, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
         expected = published.get(key)
@@ -203,7 +204,7 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Describe how many labels have no instance in the test set, or in neither set, if there are any."""
+    """Return texts about the numbers of labels without instances, in the test set or in both sets."""
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
@@ -232,7 +233,7 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
     """Return the test set with the features of the training set, and notes about differences.
 
-    Both sets get the larger number of labels. Otherwise the measures would be of other label sets.
+    Both sets get the larger number of labels. Otherwise measures on the two sets would have different label sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -246,24 +247,24 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return one SHA-256 over the names and SHA-256 of the data files, in their order, and of a filter of any name."""
+    """Return one SHA-256 of the names and SHA-256 of the data files, in their order, and of the filter's content."""
     lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
-    """Read a data file and split it by one column of its split files.
+    """Read a data file and split it into two parts by the row numbers in its split files.
 
     Parameters
     ----------
     source : Path
-        Folder of the files.
+        Folder with the files.
     data : str
-        File in the repository format.
+        Name of the data file, in the repository format.
     split_files : SplitFiles
-        A file of row numbers has one column for each of several splits.
+        Names of the files of row numbers. Such a file has one column for each of several splits.
     zero_based : bool
-        Whether ids of labels start from 0.
+        Whether label ids start from 0.
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
     column = split_files.get("column", 0)
@@ -273,18 +274,19 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    """Read the pairs of a test instance and a label that no measure is to count.
+    """Read the pairs of test instance and label that measures leave out.
 
-    They are the reciprocal pairs of the repository's datasets with label features (LF-). Each line of their file
-    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. An instance that is also a label
-    is neither rewarded nor penalised for itself (github.com/Extreme-classification/siamesexml, issue 7).
+    These are the reciprocal pairs of the repository's datasets with label features (LF-). Each line of the file
+    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. If an instance is also a label,
+    a prediction of this label is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue
+    7).
 
     Parameters
     ----------
     path : Path
-        It may be empty.
+        The file, which may be empty.
     shape : (int, int)
-        Instances of the test set, and labels.
+        Number of test instances, and number of labels.
 
     Returns
     -------
@@ -293,7 +295,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        A line is something else, or one of its numbers is too large.
+        A line does not have two numbers, or a number is too large.
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):
@@ -352,7 +354,7 @@ def command(
     validation_share: float,
     filter: Path | None,
 ) -> None:
-    """Prepare. Report differences from published counts and labels without instances."""
+    """Prepare a dataset. Report differences from published counts, and labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, filter)
     Statistics(

@@ -1,4 +1,4 @@
-"""Run `xmlc rank`: measure quality and costs of a model's ranking."""
+"""Run `xmlc rank`: measure the quality and the costs of a model's rankings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(
     threads: int,
     out: tuple[Path, ...],
 ) -> None:
-    """Rank and score with each model."""
+    """Rank the test set with each model, and score the rankings."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)

@@ -1,4 +1,4 @@
-"""Provide the context of a step on one model: its data, times without compilation, and the records that it writes."""
+"""Provide a step's data and model, times without compilation, and the records that the step writes."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared, recorded_name
 
 T = TypeVar("T")
-DIGITS = 12  # length of a checksum in records
+DIGITS = 12  # Number of hexadecimal digits of a checksum in records.
 
 
 @dataclass(frozen=True)
 class Step:
-    """Describe a step of the workflow on one model.
+    """Describe a step of the workflow that works on one model.
 
     Attributes
     ----------
     name : str
-        The subcommand.
+        The subcommand of `xmlc`.
     data : Prepared
     about : Record
-        The model and its settings. For a trained model, the record of its training.
+        A record with the model and its settings. For a trained model, this is the record of its training.
     threads : int
     """
 
@@ -57,7 +57,7 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the end of a record, the environment and the costs of the step until now."""
+        """Return the last keys of a record: the environment, and the costs of the step until now."""
         return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
 
     def write(
@@ -70,11 +70,11 @@ class Step:
         kind : type of Record
         out : Path
         written : Path, optional
-            Folder that the step wrote.
+            Folder that the step has written, if any.
         code : function, optional
-            A method. If it is the user's, the settings contain the digest of its code.
+            The function of a method. If a user wrote it, the settings contain the digest of its code.
         **content
-            Fields of this kind of record.
+            Fields that this kind of record has.
         """
         head = self.about.head_fields()
         if issubclass(kind, ModelRecord):
@@ -86,23 +86,26 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainedStep(Step):
-    """Describe a step on a trained model."""
+    """Describe a step that works on a trained model."""
 
     about: TrainingRecord
 
     @classmethod
     def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
-        """Read the record of the training, and open the data with the split of its seed."""
+        """Read the record of a training, and open its data with the split of its seed."""
         about = TrainingRecord.read(training)
         return cls(name, Prepared(data, about.seed), about, threads)
 
     def load(self, folder: Path) -> SparseProbabilityEstimator:
-        """Load the model."""
+        """Load the model from a folder."""
         return load_estimator(self.about.estimator, folder, self.threads)
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of a trained model to a command, which gets the step and the model instead."""
+    """Return a decorator that adds the options of a trained model to a command.
+
+    The command gets the step and the model.
+    """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -147,7 +150,7 @@ def step_to_train(
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
-    """Return the part of a record that identifies its data."""
+    """Return the part of a record that identifies a prepared dataset."""
     meta: dict[str, Any] = {**prepared.meta}
     sizes = {name: meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
@@ -156,12 +159,12 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
 def fit_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, folder: Path
 ) -> tuple[float, float]:
-    """Compile on a few rows, then fit and write the model. Return the time without compilation.
+    """Compile the kernels on a few rows, then fit and write a model. Return the time without compilation.
 
     Returns
     -------
     seconds, cpu_seconds : float
-        Wall seconds, and CPU seconds on all threads.
+        Wall seconds, and CPU seconds of all threads.
     """
     warm_up(model, X, Y)
     before = cpu_seconds()
@@ -173,7 +176,7 @@ def fit_timed(
 def trained_beside(
     out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> Iterator[tuple[float, float]]:
-    """Fit a model into a temporary folder next to a file, and keep few of its pages in memory in the block.
+    """Fit a model into a temporary folder next to a file. During the block, few of its pages stay in memory.
 
     Yields
     ------
@@ -187,7 +190,7 @@ def trained_beside(
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the instances of one part. A model that looks estimates up looks up theirs."""
+    """Return the instances of one part. If the model looks up estimates, make it use those of this part."""
     if looks_up(model):
         model.look_up(prepared, part)
     return prepared.part(part)[0]
@@ -196,13 +199,13 @@ def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: s
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Call ``predict`` on a few rows, so that no measured time includes compilation, then on all of them.
+    """Call ``predict`` on a few rows, to compile its kernels, and then on all rows.
 
     Returns
     -------
-    result
+    The result for all rows.
     ms_per_instance : float or None
-        Wall milliseconds per instance, or None for a model that looks estimates up.
+        Wall milliseconds per instance, or None for a model that looks up estimates.
     """
     if looks_up(model):
         return predict(X), None
@@ -212,7 +215,10 @@ def predict_timed(
 
 
 def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
-    """Rank the first k labels of each test instance without left-out pairs: int32 of shape (n, k), and milliseconds."""
+    """Rank k labels for each test instance, without left-out pairs.
+
+    Return int32 of shape (n, k), and ms per instance.
+    """
     X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
     more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
     (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
@@ -230,20 +236,20 @@ def estimate_timed(
     threshold: float | np.ndarray,
     then: Callable[[int, sparse.csr_array], None],
 ) -> float | None:
-    """Estimate a few instances, then all in blocks. The result does not include the time of ``then``.
+    """Estimate a few instances to compile kernels, then all instances in blocks. The time excludes ``then``.
 
     Parameters
     ----------
     model, prepared, part
     threshold : float or ndarray, shape (m,)
     then : callable
-        Called at least once, with the number of a block's first instance, and the block's estimates. They are above the
-        threshold, CSR, without the left-out pairs.
+        Called at least once, with the number of a block's first instance and the block's estimates. The estimates are
+        CSR, above the threshold, and without the left-out pairs.
 
     Returns
     -------
     float or None
-        As of `predict_timed`.
+        Wall milliseconds per instance, or None as in `predict_timed`.
     """
     X, left_out = instances_for(model, prepared, part), prepared.left_out(part)
     pauses, first, rows = 0.0, 0, X.shape[0]
@@ -264,7 +270,9 @@ def estimate_timed(
 def write_estimates(
     model: SparseProbabilityEstimator, prepared: Prepared, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write a part's estimates above a minimum into an existing folder. Return them, mapped, and their milliseconds.
+    """Write a part's estimates above a minimum into an existing folder.
+
+    Return them, memory-mapped, with ms per instance.
 
     Raises
     ------
@@ -282,5 +290,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of a model's counts per instance, or None if it counts nothing or there is no instance."""
+    """Return the mean of a model's counts per instance. Return None if there are no counts or no instances."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,8 +1,8 @@
-"""Run `xmlc simulate`: inference from samples of known distributions, Figure 1 of gfm2011, with exact scores and times.
+"""Run `xmlc simulate`: infer label sets from samples of known distributions, with exact scores (Figure 1 of gfm2011).
 
-The paper's two models are chains in which a label depends on earlier labels only through the number of ones among
-them. Only this number has to be stored, and the matrix P of Theorem 3.1 has O(m^3) terms instead of 2^m. The expected
-F of any prediction is therefore computed, not estimated from a test sample.
+Both models of the paper are chains. Each label depends on the earlier labels only through the number of ones among
+them. Therefore only this number has to be stored, and the matrix P of Theorem 3.1 takes O(m^3) terms instead of 2^m.
+The expected F of a prediction is computed exactly, and not estimated from a test sample.
 """
 
 from __future__ import annotations
@@ -38,53 +38,57 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # the difference of MEUF and GFM uses this many times the trials
+PAIRED = 40  # The difference between MEUF and GFM is measured on this many times the trials.
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-STREAMS = 1 << 20  # more than trials or sample sizes, so that each (model, sample size, trial) has its own stream
+# This is more than the numbers of trials and sample sizes. Each (model, sample size, trial) thus has its own stream.
+STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
 ROUNDS = 3
-AT_LEAST = 0.02  # seconds of a task per round
+AT_LEAST = 0.02  # Minimum seconds of a task in each round.
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
-    """Return the conditionals of m independent labels (Figure 1, left).
+    """Return the conditional probabilities of m independent labels (Figure 1, left).
 
     Parameters
     ----------
     m : int
     prior : float
-        p(Y_i = 1), the same for all labels.
+        p(Y_i = 1), which is the same for all labels.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
+        The entry in row i and column c is p(Y_i = 1 | c of the labels before i are 1).
     """
     return np.full((m, m), float(prior))
 
 
 def dependent_labels(m: int) -> np.ndarray:
-    """Return the conditionals of Figure 1, centre: logistic, the linear part of label i is -(i - 1)/2 + sum_{j<i} y_j.
+    """Return the conditional probabilities of the dependent labels in Figure 1, centre.
+
+    They are logistic. The linear part of label i is -(i - 1)/2 + sum_{j<i} y_j, with i from 1.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        As for `independent_labels`. Here i counts from 0, and in the paper from 1.
+        As for `independent_labels`. Here i starts from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
 
 def signed_labels(m: int) -> np.ndarray:
-    """Return the conditionals of dependent labels that MEUF gets wrong: the linear part is -1 + sum_{j<i} (2 y_j - 1).
+    """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
 
-    This model is not in the paper. In the paper's model y and 1 - y are equally likely, so that all marginals are 1/2.
-    MEUF then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, with a constant of
-    -1. Then p(Y = 0) = 0.6, and there is a second mode at Y = 1. The empty set is best, but MEUF treats the marginals
-    as small, independent chances of many labels. Expected F is between 0.17 and 0.6, close to the axis of the paper's
-    plot (0.2 to 0.6). With the published model it is 0.46 to 0.55.
+    This model is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are 1/2. MEUF
+    then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, and the constant is -1.
+    The linear part of the logistic model is -1 + sum_{j<i} (2 y_j - 1). Then p(Y = 0) = 0.6, and there is a second mode
+    at Y = 1. The empty set is the best prediction, but MEUF treats the marginals as small, independent chances of many
+    labels. Expected F is between 0.17 and 0.6, similar to the axis of the paper's plot (0.2 to 0.6). With the published
+    model it is 0.46 to 0.55.
 
     Returns
     -------
@@ -98,22 +102,23 @@ MODELS = {"independent": independent_labels, "dependent": dependent_labels, "dep
 
 
 def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
-    """Compute matrix P and p(Y = 0) of a chain, forwards over (label, number of ones), then backwards.
+    """Return matrix P and p(Y = 0) of a chain, by a forward and a backward pass over (label, number of ones).
 
     Parameters
     ----------
     conditionals : ndarray of float64, shape (m, m)
-        Row i, column c: p(Y_i = 1 | c of the labels before i are 1).
+        The entry in row i and column c is p(Y_i = 1 | c of the labels before i are 1).
 
     Returns
     -------
     LabelsBySize
-        Of one instance, with all sizes 1 .. m.
+        The distribution of one instance, with all sizes 1 .. m.
 
     Notes
     -----
-    Let a_i(c) = p(c ones before label i) and b_i(c, s) = p(s ones in all | c before label i). Then
-    p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). This takes O(m^3) operations and O(m^2) numbers in memory.
+    Let a_i(c) be the probability of c ones before label i. Let b_i(c, s) be the probability of s ones in all, given c
+    ones before label i. Then p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). The time is O(m^3), and the memory
+    is O(m^2).
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))
@@ -123,22 +128,23 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # by (ones before the label after i, ones in all)
+    after = np.eye(m + 1)  # Rows are numbers of ones before the label after i. Columns are numbers of ones in all.
     for i in reversed(range(m)):
-        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])  # row by row, in a fixed order
+        # The sum adds rows one by one, so that the order is fixed.
+        P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
     return LabelsBySize(P[None], np.array([after[0, 0]]), np.arange(1, m + 1))
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Compute the expected F of predictions under one known distribution (gfm2011, equation 6), with 0/0 = 1.
+    """Return the expected F of predictions under one known distribution (gfm2011, equation 6), with 0/0 = 1.
 
     Parameters
     ----------
     Y_hat : csr_array of bool, shape (n, m)
     truth : LabelsBySize
-        Of one instance.
+        The distribution of one instance.
 
     Returns
     -------
@@ -146,7 +152,8 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))  # size by size, in a fixed order
+    # The sum adds sizes one by one, so that the order is fixed.
+    gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
     k = np.diff(Y_hat.indptr)
     sums = np.bincount(
         np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]
@@ -155,14 +162,14 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
 
 
 def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: int) -> Samples:
-    """Draw label vectors from a chain, ``n_samples`` for each of ``n`` instances.
+    """Return ``n_samples`` random label vectors of a chain for each of ``n`` instances.
 
     Parameters
     ----------
     conditionals : ndarray of float64, shape (m, m)
     n_samples, n : int
     seed, stream : int
-        Instance t draws from the stream (seed, stream + t), whatever n is.
+        Instance t uses the random stream (seed, stream + t), independent of n.
     """
     m = conditionals.shape[0]
     drawn = np.empty((n, n_samples, m), dtype=bool)
@@ -173,25 +180,25 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 def simulate(
     seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
-    """Infer from samples of each model of `MODELS` and score by the exact expected F.
+    """Infer label sets from samples of each model in `MODELS`, and score them by the exact expected F.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Independent trials for each model and sample size, at least two, for the scores of methods. The difference of
-        MEUF and GFM uses `PAIRED` times as many trials, which begin with the same ones.
+        Number of independent trials for each model and sample size, at least two. The difference between MEUF and GFM
+        uses `PAIRED` times as many trials, and these begin with the same trials.
     sample_sizes : sequence of int
-        Ascending.
+        In ascending order.
     m : int
         Number of labels.
     n_jobs : int or None
-        Threads. The result is bit-identical with any number.
+        Threads. The result is bit-identical for any number of threads.
 
     Returns
     -------
     dict of ModelScores
-        By model.
+        The scores of each model.
     """
     return {
         name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
@@ -222,33 +229,34 @@ def _simulate_model(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means over trials, the last axis, and their standard errors."""
+    """Return the means over trials, which are the last axis, and the standard errors of the means."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F of a method's inference from the distribution itself, as from an endless sample."""
+    """Return the expected F of a method that knows the distribution exactly, which is the limit for large samples."""
     known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # only a time limit makes it None, and there is none
+    assert found is not None  # Only a time limit makes this None, and there is none.
     return found[0]
 
 
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
-    """Measure how the time of inference from samples grows with the number of labels: Figure 1, right.
+    """Measure how the time of inference from samples grows with the number of labels (Figure 1, right).
 
-    One thread runs the tasks in turns, and the best of `ROUNDS` rounds of each counts. Every task runs once before, so
-    that no measured time includes compilation. All trials of one number of labels are instances of one call.
+    One thread runs the tasks in turns. The result is the minimum time of each task over `ROUNDS` rounds. Every task
+    runs once before, so no measured time includes compilation. All trials with the same number of labels are instances
+    of one call.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Independent instances for each number of labels.
+        Number of independent instances for each number of labels.
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
@@ -268,7 +276,10 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
-    """Return a call of a method on samples. If the method takes marginals, the call includes counting them."""
+    """Return a function that calls a method on samples.
+
+    If the method takes marginals, the call includes counting them.
+    """
     chosen = METHODS[method]
     if chosen.takes == "joint":
         return lambda: chosen.infer(samples, n_jobs=threads)
@@ -279,7 +290,7 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
 @threads_option
 @record_option
 def command(threads: int, out: Path) -> None:
-    """Simulate, measure, write."""
+    """Simulate, measure times and write the record."""
     SimulationRecord(
         seed=SEED,
         trials=N_TRIALS,

@@ -1,4 +1,4 @@
-"""Run `xmlc sweep`: measure ranking, and depth of trees, by the value of one hyperparameter."""
+"""Run `xmlc sweep`: measure ranking quality and tree depth for several values of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Train and rank with each value. The options override hyperparameters of the record."""
+    """Train and rank with each value. The options override hyperparameters in the record."""
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.split != "full" or step.about.dataset.digest != step.data.digest:
         raise XmlcError(f"{training}: found another training, expected one on the whole training set of {data}")
@@ -48,7 +48,7 @@ def command(
 
 
 def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> SweepRow:
-    """Train with one value of a hyperparameter, into a temporary folder next to the record, and rank the test set."""
+    """Train with one value of a hyperparameter into a temporary folder next to the record, and rank the test set."""
     model = make_estimator(
         step.about.estimator, step.about.hyperparameters | {swept: value}, step.about.seed, step.threads
     )

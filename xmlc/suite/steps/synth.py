@@ -1,4 +1,4 @@
-"""Write a synthetic dataset: both parts as text, true posteriors next to them, and their origin."""
+"""Write a synthetic dataset: both parts as text, their true posteriors, and a description of the source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xmlc.suite.config.catalogue import Dataset, file_facts, load_catalogue
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
 from xmlc.suite.options import catalogue_option
 
-ROWS_AT_A_TIME = 1 << 16  # in memory at a time, except the posteriors, which are all in memory
+ROWS_AT_A_TIME = 1 << 16  # Rows that are in memory at a time. All posteriors are in memory at once.
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
@@ -31,7 +31,7 @@ KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": Obj
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
-    """Draw a dataset and write it to the folder ``out``, which appears only when everything is written.
+    """Draw a dataset and write it to the folder ``out``. The folder appears only when it is complete.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Parameters: all of `SIZES`, and parameters of the kind that differ from its defaults.
+        Values for all of `SIZES`, and for parameters of the kind that differ from its defaults.
     out : Path
     n_jobs : int
         Threads.
@@ -47,7 +47,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     Raises
     ------
     XmlcError
-        The kind does not have a parameter, or it is out of range.
+        The kind has no such parameter, or a value is out of range.
     """
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
@@ -89,7 +89,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @catalogue_option
 @threads_option
 def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
-    """Draw both parts and write them as text, with the posteriors next to them."""
+    """Draw both parts and write them as text, together with the posteriors."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:

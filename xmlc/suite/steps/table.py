@@ -1,4 +1,4 @@
-"""Run `xmlc table`: assemble one table of a paper from records."""
+"""Run `xmlc table`: build one table of a paper from records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def command(
     titles: dict[str, str],
     out: Path,
 ) -> None:
-    """Build and write the table, and print the paths."""
+    """Build and write the table, and print the paths of its files."""
     made = Manifest(
         name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
     )

@@ -1,4 +1,4 @@
-"""Run `xmlc thresholds`: tune on saved estimates of the validation set, and evaluate on the test set."""
+"""Run `xmlc thresholds`: tune thresholds on estimates of the validation set, and evaluate them on the test set."""
 
 from __future__ import annotations
 
@@ -33,28 +33,30 @@ from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import METHODS, Tuned, fit_unlabelled, scores_of, tune
 
-Estimated = Mapping[str, sparse.csr_array]  # estimates by part
+Estimated = Mapping[str, sparse.csr_array]  # Maps the part, ``val`` or ``test``, to its estimates.
 Scores = dict[str, float]
 
 
 def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
-    """Sweep a method's grid. Choose by its measure on the validation set, and score each point on the test set, too.
+    """Tune thresholds over the grid of a method by its measure on the validation set.
+
+    Score each grid point on the test set.
 
     Parameters
     ----------
     step : TrainedStep
     spe : mapping of str to csr_array of float32, shape (n, m)
-        Estimates of the parts ``val`` and ``test``.
+        Estimates for the parts ``val`` and ``test``.
     min_probability : float
-        Minimum probability of the estimates.
+        Minimum probability of the stored estimates.
     method : str
-        A name of `xmlc.thresholds.sweeps.METHODS`.
+        A name in `xmlc.thresholds.sweeps.METHODS`.
 
     Returns
     -------
     tuned : Tuned
     seconds : float
-        Wall seconds of tuning, without compilation and scoring of the test set.
+        Wall seconds of tuning, without compilation and without scoring the test set.
     """
     (_, Y_fit), (_, Y_val), (_, Y_test) = (step.data.part(part) for part in ("fit", "val", "test"))
     names, prior, test_seconds, spe_test = scores_of(method), priors(Y_fit), [0.0], as_estimates(spe["test"])
@@ -67,7 +69,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     few = min(WARM_UP_ROWS, Y_val.shape[0])
     tune(
         method, some_rows(spe["val"], 0, few), Y_val[:few], prior, min_probability=min_probability
-    )  # compiles, untimed
+    )  # This untimed call compiles the kernels.
     tuned, seconds = timed(
         lambda: tune(method, spe["val"], Y_val, prior, GRID, min_probability, score_test, unlabelled=spe_test)
     )
@@ -77,14 +79,14 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(
     step: TrainedStep, model: SparseProbabilityEstimator, spe: sparse.csr_array, thresholds: np.ndarray
 ) -> float | None:
-    """Predict the test set with a threshold for each label and return milliseconds for an instance.
+    """Predict the test set with one threshold per label, and return the milliseconds per instance.
 
-    This is the time of a prediction by the model, not of reading its saved estimates ``spe``, shape (n, m).
+    This is the time of predictions by the model, not the time to read its saved estimates ``spe``, shape (n, m).
 
     Raises
     ------
     XmlcError
-        The model predicts other labels than its saved estimates.
+        The model's predictions differ from its saved estimates.
     """
 
     def compare(first: int, answer: sparse.csr_array) -> None:
@@ -101,11 +103,11 @@ def predict_test(
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Score thresholds by every measure: on the validation set, if there are estimates of it, and on the test set."""
+    """Return scores of thresholds by every measure on the test set, and on the validation set if it has estimates."""
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
-    # The sets are computed once for all replicates.
+    # The label sets are computed only once for all bootstrap replicates.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
@@ -122,7 +124,7 @@ def evaluate(
     tune_seconds: float,
     out: Path,
 ) -> None:
-    """Predict the test set with the best thresholds, score them, and write ``<method>.json`` into a folder."""
+    """Predict the test set with the best thresholds, score the predictions, and write ``<method>.json``."""
     grid = tuple(GridScores(**asdict(point)) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
     ms = predict_test(step, model, spe["test"], tuned.thresholds)
@@ -149,7 +151,7 @@ def evaluate(
 def evaluate_unlabelled(
     step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], min_probability: float, out: Path
 ) -> None:
-    """Evaluate methods that need no validation set, with a model of the whole training set. Write the records.
+    """Evaluate the methods that need no validation set, with a model of the whole training set, and write the records.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def evaluate_unlabelled(
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
     min_probability : float
-        Only greater estimates of the test set are used.
+        Only test estimates greater than this value are used.
     out : Path
         Folder for ``<method>.json``.
     """
@@ -166,18 +168,19 @@ def evaluate_unlabelled(
     with TemporaryDirectory(dir=out) as place:
         spe, _ = write_estimates(model, step.data, "test", min_probability, Path(place))
         for method in methods:
-            fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)  # compiles, untimed
+            # This untimed call compiles the kernels.
+            fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
             found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(min_probability)))
             evaluate(step, model, {"test": spe}, method, found, seconds, out)
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and write their errors before and after.
+    """Calibrate estimates on the validation set, and record their errors before and after the calibration.
 
-    An error is the distance between estimates and shares of true labels. Both errors are about the labels that the
-    original estimates rank first. Calibrated estimates are steps, so that ties would decide which labels they rank
-    first.
+    An error is the distance between estimates and observed shares of true labels. Both errors are measured on the
+    labels that the original estimates rank first. A calibrated estimate is a step function, so ties would otherwise
+    decide which labels rank first.
     """
     (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)
@@ -219,7 +222,7 @@ def command(
     calibration: Path | None,
     out: Path,
 ) -> None:
-    """Tune and evaluate one method after the other."""
+    """Tune and evaluate the methods, one after another."""
     if estimates is None:
         if calibration:
             raise click.UsageError("--calibration: found no estimates. Add --estimates")
@@ -233,7 +236,7 @@ def command(
             try:
                 tuned, seconds = tune_timed(step, spe, min_probability, method)
                 evaluate(step, model, spe, method, tuned, seconds, folder)
-            except Exception as error:  # a method of the user may raise anything
+            except Exception as error:  # A user's method may raise any error.
                 let_through(error)
                 said = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
                 raise XmlcError(f"threshold method {method}: {said}") from error

@@ -1,4 +1,4 @@
-"""Run `xmlc train`: train one estimator on one part of one dataset, with one seed or several."""
+"""Run `xmlc train`: train one estimator on one part of a dataset, with one or more seeds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(
     out: tuple[Path, ...],
     records: tuple[Path, ...],
 ) -> None:
-    """Train and save with each seed."""
+    """Train with each seed and save the models."""
     search: SearchSummary | None = None
     for seed, folder, record in each_in_turn(seed=seeds, out=out, record=records):
         prepared = Prepared(data, seed)
