@@ -1,4 +1,4 @@
-"""Build the tables and figures of a suite from files of records, and refuse records that contradict each other."""
+"""Build the tables and figures of a suite from record files. Contradictory records raise an error."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"evaluation": "thresholds"}  # kind of records by the name of their folder, if the two differ
-NOT_PRINTED = ("", "-")  # cells of a transcribed table that hold no number
+KINDS = {"evaluation": "thresholds"}  # The kind of the records in a folder whose name is not the kind.
+NOT_PRINTED = ("", "-")  # Contents of cells without a number in transcribed tables.
 RecordIdentity = tuple[str, str, str, int]
-Known = dict[Path, Source]  # records that were read before
+Known = dict[Path, Source]  # Records that are already in memory, by path.
 
 
 def build_table(made: Manifest, known: Known | None = None) -> Table:
@@ -43,18 +43,18 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     Parameters
     ----------
     made : Manifest
-        Names the table, the paper and the files: records, published tables, the suite's configuration. The table takes
-        only records of the kinds that it needs.
+        Names of the table, the paper and the files. The files are records, published tables and the suite's
+        configuration. The table uses only records of the kinds that it needs.
     known : dict or None
-        Records that were read before. New ones are added.
+        Records that are already in memory. Records that this function reads are added.
 
     Raises
     ------
     XmlcError
-        The table is unknown, or the records do not fit.
+        The table is unknown, a record cannot be used, or records contradict each other.
     """
     definition = table_of(made.table, made.paper)
-    name_models(made.titles, over=made.paper == STUDY)  # no other suite runs with a study, so its titles replace others
+    name_models(made.titles, over=made.paper == STUDY)  # A study runs alone, so its titles may replace others.
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     table = definition.table(made.paper, given, read_printed(made), suite)
@@ -68,7 +68,7 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
     texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
     files = []
     for suffix, text in texts.items():
-        # `with_suffix` would cut a prefix that contains a dot.
+        # `with_suffix` would remove the part of the prefix after a dot.
         path = prefix.with_name(prefix.name + suffix)
         with atomic_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -77,12 +77,12 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper. A bare number means ``figure<number>``.
+    """Draw one figure of a paper. A number as the name means ``figure<number>``.
 
     Raises
     ------
     XmlcError
-        The figure is unknown, or the records do not fit.
+        The figure is unknown, a record cannot be used, or records contradict each other.
     """
     definition = figure_of(name, paper)
     given = read_needs(definition, records)
@@ -90,21 +90,21 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return the record files of a table or figure. Each folder is replaced by the files that are needed from it.
+    """Return the record files of a table or figure. Each folder is replaced by its files that are needed.
 
     Parameters
     ----------
     records : sequence of Path
-        Files, and folders such as ``<model>/seed0/80/evaluation``.
+        Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        Methods to take from folders, in this order. If it is empty, all methods are taken.
+        Methods whose files in folders are used, in this order. An empty sequence selects all methods.
     declared : Declared
         The table or figure.
 
     Raises
     ------
     Damaged
-        A folder has no list of its files, or lacks some of them.
+        A folder has no list of its files, or lacks a listed file.
     """
     found: list[Path] = []
     for path in records:
@@ -125,7 +125,7 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
 def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
-    """Read the records of each need. Unless ``partial``, the first need must have some."""
+    """Read the records for each need. Unless ``partial`` is true, the first need must have at least one record."""
     sources = read_sources(files, known)
     found = [choose_records(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
     _check_one_edition(source for chosen in found for source in chosen)
@@ -133,7 +133,7 @@ def read_needs(
 
 
 def sources_of(tables: Iterable[Manifest], known: Known | None = None) -> list[tuple[Source, list[str]]]:
-    """Read each record behind some tables once, and name the papers whose tables use it."""
+    """Read each record of some tables once, and return it with the papers whose tables use it."""
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
     for made in tables:
@@ -144,7 +144,7 @@ def sources_of(tables: Iterable[Manifest], known: Known | None = None) -> list[t
 
 
 def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
-    """Read records of any kind, in the order of their files.
+    """Read records of any kind, in the order of ``files``.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def read_record(path: Path) -> RecordFile:
 
 @cache
 def kinds() -> dict[str, type[RecordFile]]:
-    """Return the record classes in `xmlc.suite.results.records` that have a ``KIND``, by kind."""
+    """Return the classes in `xmlc.suite.results.records` that have a ``KIND``, by this kind."""
     names = [f"{records.__name__}.{found.name}" for found in pkgutil.iter_modules(records.__path__)]
     parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
@@ -187,12 +187,12 @@ CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
 
 
 def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
-    """Return the records that meet a need, in their order, which tables and figures keep.
+    """Return the records that meet a need, in the order of ``sources``. Tables and figures keep this order.
 
     Raises
     ------
     XmlcError
-        Records contradict each other, or some are needed and there is none.
+        Records contradict each other, or no record meets the need although ``needed`` is true.
     """
     kind = CLASSES.get(need.kind) or kinds()[need.kind]
     found: dict[RecordIdentity, Source] = {}
@@ -223,7 +223,7 @@ def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) 
 
 
 def _check_one_edition(sources: Iterable[Source]) -> None:
-    """Refuse records of different data under one dataset name, because a row averages records of the same data."""
+    """Raise an error if records with the same dataset name have different data, which no row may average."""
     data: dict[str, tuple[str, Path]] = {}
     for path, record in sources:
         name, digest = record.dataset_name, record.data_digest
@@ -236,7 +236,7 @@ def _check_one_edition(sources: Iterable[Source]) -> None:
 
 
 def _check_one_setting(sources: Iterable[Source]) -> None:
-    """Refuse records of one dataset and model whose hyperparameters differ between seeds."""
+    """Raise an error if the hyperparameters of a model on a dataset differ between seeds."""
     settings: dict[tuple[str, str], tuple[object, Path]] = {}
     for path, record in sources:
         if not isinstance(record, ExperimentRecord):
@@ -250,7 +250,7 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
 
 
 def read_printed(made: Manifest) -> Rows:
-    """Read the published numbers of one table from its files in ``<published>/<paper>/``, if there are any."""
+    """Read the published numbers of one table from its files in ``<published>/<paper>/``. They may be empty."""
     definition = table_of(made.table, made.paper)
     found: Rows = {}
     for name in definition.printed_in or (definition.name,):

@@ -1,4 +1,4 @@
-"""Declare the statements of papers and measure them on our records."""
+"""Declare the statements of papers, and test them on our records."""
 
 from __future__ import annotations
 
@@ -24,37 +24,38 @@ from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.schemas import converted, read_yaml
 
-Scope = tuple[str, Callable[[Any], bool]]  # a condition in words, and a function that checks it for a record
-EffectFunction = Callable[..., Iterable[Effect]]  # takes the records of each need
+Scope = tuple[str, Callable[[Any], bool]]  # A condition in words, and a function that checks it for a record.
+EffectFunction = Callable[..., Iterable[Effect]]  # The arguments are the records for each need.
 R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """Describe a statement of a paper: an entry of the file ``claims.yaml`` in its folder.
+    """Describe a statement of a paper. It is an entry of the file ``claims.yaml`` in the paper's folder.
 
     Raises
     ------
     ValueError
-        The margin means no difference, or has no reason.
+        The margin is the effect that means no difference, or is given without a reason.
     """
 
-    #: In our words, so that it can be read without the paper.
+    #: The statement in our words, so that it can be understood without the paper.
     statement: str
-    #: Section, page of the paper or table that states it.
+    #: Section, page or table of the paper that makes the statement.
     source: str
-    #: Unit of the effects, with the two numbers that are subtracted or divided.
+    #: The unit of the effects, and the two numbers that are subtracted or divided.
     unit: str
-    #: "verbatim": in the paper's own terms. "derived": from its statements or numbers. "xmlc": not from the paper.
+    #: "verbatim" is a statement in the paper's terms. "derived" follows from the paper's statements or numbers.
+    #: "xmlc" is our own statement.
     stated: Literal["verbatim", "derived", "xmlc"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: Effects above it support the statement. None means no difference: 0, or 1 for a ratio.
+    #: Effects above the margin support the statement. None is the effect that means no difference: 0, or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
     because: str = ""
-    #: Whether one case against the statement refutes it, as for a lemma.
+    #: Whether a single case against the statement refutes it, as for a lemma.
     every: bool = False
-    #: Whether all seeds use the hyperparameters of one search.
+    #: Whether all seeds use hyperparameters from the same search.
     one_search: bool = False
     #: Whether effects are times or memory, which differ from run to run.
     cost: bool = False
@@ -66,18 +67,18 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Join a statement of a paper with its test. Calling it measures the effects."""
+    """Join a statement of a paper with its test. A call of the claim measures the effects."""
 
-    #: Name of its row in the table.
+    #: Name of the claim's row in the table of claims.
     name: str
     said: Statement = field(hash=False)
-    #: Records that it is tested on. Some or all may be missing.
+    #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
-    #: Takes the records of each need and returns the effects.
+    #: Function that returns the effects. Its arguments are the records for each need.
     measure: EffectFunction
-    #: Condition on the records. None takes all of them.
+    #: Condition on the records. None selects all records.
     about: Scope | None = None
-    #: Published effects, as `outcome_of` takes them, if the margin expresses "as good as".
+    #: Published effects in the form that `outcome_of` expects, if the margin expresses "as good as".
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -92,25 +93,25 @@ class Claim:
         return math.fsum(effects) / len(effects) if effects else math.nan
 
     def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Return, for each need, the records that meet the statement's condition."""
+        """Return the records of each need that meet the condition of the claim."""
         about = self.about[1] if self.about else lambda record: True
         return [[record for record in given if about(record)] for given in records]
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Measure the effects in the records of each need that meet the statement's condition."""
+        """Return the effects in the records of each need that meet the condition of the claim."""
         return list(self.measure(*self.concerned(*records)))
 
     def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
-        """Decide the claim by the records of each need.
+        """Return the verdict on the claim, given the records for each need.
 
-        ``errors`` has the standard errors by the choice of test instances, for the cases that have one.
+        ``errors`` contains the standard errors by the choice of test instances, for the cases with a known error.
         """
         margin = self.scale.nothing if self.said.margin is None else self.said.margin
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
 
 
 class Claims:
-    """Collect the claims of a paper: the statements of a file, and the functions that measure them."""
+    """Collect the claims of a paper. Each claim joins a statement of the YAML file with a function that measures it."""
 
     def __init__(self, statements: Mapping[str, Statement]):
         self._statements = statements
@@ -123,7 +124,7 @@ class Claims:
         Raises
         ------
         XmlcError
-            The file breaks its schema.
+            The file violates its schema.
         """
         file = statements_of(paper)
         return cls(converted(read_yaml(file), dict[str, Statement], str(file)))
@@ -131,7 +132,7 @@ class Claims:
     def claim(
         self, name: str, *needs: Where, about: Scope | None = None, printed: PublishedEffects = NONE
     ) -> Callable[[EffectFunction], Claim]:
-        """Declare the claim whose effects the decorated function measures."""
+        """Return a decorator for the function that measures the effects of a claim."""
 
         def declare(measure: EffectFunction) -> Claim:
             said = self._statements[name]
@@ -154,12 +155,12 @@ class Claims:
 
 
 def datasets(words: str, *names: str) -> Scope:
-    """Return the condition that a record is about one of these datasets, in any split."""
+    """Return the condition that a record is about one of these datasets, in any of their splits."""
     return words, lambda record: same_instances(record.dataset_name) in names
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
-    """Group records by dataset, model and seed. Each group has its records by method."""
+    """Group records by dataset, model and seed. In each group, the keys are methods."""
     groups: dict[tuple[str, str, int], dict[str, R]] = {}
     for record in records:
         runs = groups.setdefault((record.dataset.name, record.model, record.seed), {})
@@ -168,7 +169,7 @@ def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R
 
 
 def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
-    """Group records of one method, or of none, by dataset and seed. Each group has its records by model."""
+    """Group records by dataset and seed. In each group, the keys are models. The records must not differ in method."""
     groups: dict[tuple[str, int], dict[str, R]] = {}
     for record in records:
         groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record
@@ -176,13 +177,13 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 
 
 def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return by how many points one ranking exceeds another in the mean of some measures."""
+    """Return the effect "one ranking minus the other": the mean difference of some measures, in points."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]))
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:
-    """Return the smallest effect for each dataset, subject and seed, which tests a statement of several parts."""
+    """Return the smallest effect for each dataset, subject and seed. It tests all parts of a statement at once."""
     found: dict[tuple[str, str, int], Effect] = {}
     for effect in effects:
         run = effect.dataset, effect.subject, effect.seed

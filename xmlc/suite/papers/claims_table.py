@@ -1,4 +1,4 @@
-"""Build the table of a paper's claims, with a row for each and the cases that decide it."""
+"""Build the table of a paper's claims. Each claim has a row, and details on the cases that decide it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from xmlc.suite.results.frame import Number, Row, Rows, Source
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
 
-CLAIMS = "claims"  # name of the table
-# These columns depend on the records.
+CLAIMS = "claims"  # The name of the table.
+# The values in these columns depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
-# Decimals of effects in the CSV. Logarithms and exponentials of different libraries may differ in the last bit.
+# Decimals of effects in the CSV file. They are rounded because libraries may compute logarithms and exponentials that
+# differ in the last bit.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
-FITTED = "‡"  # marks verdicts that depend on settings fitted to published test results
+FITTED = "‡"  # Mark of verdicts that depend on settings fitted to published test results.
 CAPTION = (
     "Statements of the paper, tested on the records of this run. A statement holds if more than half of its cases do."
 )
@@ -43,12 +44,12 @@ RULES = (
 
 
 def claims_table(claims: Sequence[Claim]) -> TableDefinition:
-    """Declare the table of a paper's claims, with a row for each.
+    """Declare the table of a paper's claims, with one row for each claim.
 
     Raises
     ------
     ValueError
-        Two needs have the same kind and training split, so that files cannot be assigned to them.
+        Two different needs have the same kind and training split, so that files cannot be assigned to one of them.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):
@@ -105,18 +106,18 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
 
 
 def _real(sources: Iterable[Source]) -> list[Any]:
-    """Return the records of real data, because claims of papers are not about synthetic data."""
+    """Return the records of real datasets. The claims of papers are not about synthetic data."""
     return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
 
 
 def counted(table: Table) -> Counter[Word]:
-    """Count the verbatim statements of a table by verdict, without those about costs."""
+    """Count the verbatim statements of a table by verdict. Statements about costs are left out."""
     verdicts = [row["verdict"].value for row in table.rows.values() if row["stated"].value == "verbatim"]
     return Counter(verdict for verdict in verdicts if verdict)
 
 
 def claims_line(counts: Counter[Word]) -> str:
-    """Return a line that counts the claims that hold, and the others by verdict. Empty counts are left out."""
+    """Return a line with the number of claims that hold, and the numbers of other verdicts. Zeros are left out."""
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
@@ -129,7 +130,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
     decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True))
-    # Times and memory, and the verdicts on them, differ from run to run, so they have separate columns.
+    # Claims about times and memory have separate columns, because their effects and verdicts differ from run to run.
     measured, timed = (dict.fromkeys(DECIDED), decided) if one.said.cost else (decided, dict.fromkeys(DECIDED))
     values: dict[str, object] = {"stated": one.said.stated, "printed": round(one.mean_in_print, DIGITS)}
     values |= measured | {COST + name: value for name, value in timed.items()}
@@ -174,7 +175,7 @@ def _detail(one: Claim, case: Case, tested: bool) -> Row:
 
 
 def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
-    """Return a row of numbers. Those in ``words`` are printed as these texts."""
+    """Return a row of numbers. Quantities in ``words`` are printed as these texts instead of their values."""
     return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
 
 

@@ -32,24 +32,24 @@ NOT_RUN = "Published in the paper, not run here"
 
 @dataclass
 class Table:
-    """Hold a table, both while it is built and when it is finished.
+    """Hold a table of a paper, both while it is built and when it is finished.
 
     Attributes
     ----------
     definition : TableDefinition
     paper : str
     given : list of list of Source
-        The records of each need.
+        The records for each need of the definition.
     printed : dict
         The paper's numbers in this table, as text.
     suite : Suite or None
-        The suite's configuration, if the table uses it.
+        The suite's configuration. None if the table does not use it.
     columns : tuple of str
-        Quantities of the CSV.
+        Quantities in the CSV file.
     rows : dict
-        Our numbers by key and quantity.
+        Our numbers. The rows are by key, and the numbers of a row by quantity.
     details : dict
-        Numbers that panels show but the CSV lacks, such as the effects behind a claim.
+        Rows of numbers that panels show but the CSV file lacks, such as the effects that decide a claim.
     panels : list of Panel
     notes : list of str
     """
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the columns that name a row."""
+        """Return the names of the columns that identify a row."""
         return self.definition.keys
 
     @property
@@ -82,27 +82,30 @@ class Table:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Return the content of the CSV: keys, then our numbers in full precision."""
+        """Return the content of the CSV file: the keys, then our numbers in full precision."""
         return pivot(self.rows, self.keys, self.columns)
 
     @property
     def records(self) -> list[Any]:
-        """Return the records of all needs, one need after the other."""
+        """Return the records of all needs, in the order of the needs."""
         return [source.record for sources in self.given for source in sources]
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return the digests of the data by dataset, if no key names the dataset of a row."""
+        """Return the digest of each dataset. It is empty if a key names the dataset of each row."""
         about = [record.dataset for record in self.records if isinstance(record, Record)]
         return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
 
     def numbers(self, *needs: int) -> list[Number]:
-        """Return the numbers in the records of all needs, or of the needs with these indices."""
+        """Return the numbers in the records. Indices of needs restrict them to the records for these needs."""
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
         return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
 
     def printed_of(self, key: Key, quantity: str) -> str:
-        """Return a number as the paper prints it. The paper may print a statistic of a dataset in any of its rows."""
+        """Return a number as the paper prints it.
+
+        A paper may print a statistic of a dataset in any row of the dataset.
+        """
         found = published_of(self.printed, self.keys, key, quantity)
         return found.value if found else ""
 
@@ -112,34 +115,35 @@ Notes = Callable[[Table], list[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class PanelDefinition:
-    """Declare a panel of a table.
+    """Declare one or more panels of a table.
 
     Attributes
     ----------
     quantities : tuple of str
-        The columns, except those whose numbers are all marked as hidden.
+        Quantities that have a column. Columns whose numbers are all marked as hidden are left out.
     optional : collection of str
         Quantities that are left out if the table lacks them.
     title : str
-        May have keys and quantities of its first row in braces.
+        Title of the panel. Keys and quantities in braces are replaced by their values in the first row.
     names : tuple of str
-        Keys and quantities that name a row, by default all keys. If several rows have one name, the first is shown.
+        Keys and quantities that name a row. The default is all keys. If several rows have the same name, only the first
+        row is shown.
     each : str
-        A key. Each of its values has a panel.
+        A key of the table. Each value of this key has a separate panel.
     across : str
-        A key. Each of its values has a column of the first quantity.
+        A key of the table. Each value of this key has a separate column of the first quantity.
     having : str
-        A quantity. Rows without it are left out.
+        A quantity. Rows without this quantity are left out.
     headings : mapping of str to str
-        Headings of columns that differ from the headings of their quantities.
+        Headings of columns, if they differ from the headings of the quantities.
     contests : mapping of str to str, or None
-        The contest of each quantity. If it is None, each quantity has a contest.
+        The contest in which each quantity takes part. None gives each quantity its own contest.
     published : {"", "also", "alone"}
-        Whether the paper's rows that were not run follow ours ("also"), or make a panel alone.
+        "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
-        Keys that decide whether a row of the paper was run, by default all.
+        Keys that decide whether we ran a row of the paper. The default is all keys.
     details : tuple of str
-        Keys of the table's details, if the panel shows these.
+        Keys of the table's details. They are given only if the panel shows details instead of rows.
     """
 
     quantities: tuple[str, ...]
@@ -156,7 +160,7 @@ class PanelDefinition:
     details: tuple[str, ...] = ()
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
-        """Yield the panels of a table."""
+        """Yield the panels that this definition gives for a table."""
         rows, keys = table.details if self.details else table.rows, self.details or table.keys
         if self.published == "alone":
             rows = self._not_run(table)
@@ -202,7 +206,7 @@ class PanelDefinition:
         )
 
     def _names(self, table: Table, names: tuple[str, ...], about: dict[str, str], row: Row) -> list[str]:
-        """Return the texts that name a row. Models that were not run, or that the paper only quotes, are marked."""
+        """Return the texts that name a row. Models that we did not run, or that the paper only quotes, are marked."""
         texts = [TITLES.get(name, str)(about[name]) if name in about else row[name].text for name in names]
         measured = table.definition.measured_models
         if self.published and measured and tuple(about.values()) not in table.rows:
@@ -240,12 +244,12 @@ class PanelDefinition:
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:
-    """Declare a panel of all rows with these columns. Further arguments go to `PanelDefinition`."""
+    """Declare a panel of all rows with these columns. Other arguments are passed to `PanelDefinition`."""
     return PanelDefinition(title=title, quantities=quantities, **about)
 
 
 def datasets(*quantities: str) -> PanelDefinition:
-    """Declare a panel with a row for each dataset, for numbers that are equal in all its rows."""
+    """Declare a panel with one row for each dataset, for quantities that are equal in all rows of a dataset."""
     return columns("Datasets", *quantities, names=("dataset",))
 
 
@@ -269,29 +273,31 @@ class TableDefinition(Declared):
     needs : tuple of Where
         Records that the table needs.
     keys : tuple of str
-        Columns that name a row.
+        Columns that identify a row.
     columns : tuple of str
-        Quantities of the CSV that records have, by default the quantities of the panels.
+        Quantities from records in the CSV file. The default is the quantities of the panels.
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of callable
-        Each returns footnotes, which follow the common footnotes of all tables.
+        Functions that return footnotes. They follow the footnotes that all tables have.
     rows : callable or None
-        Returns the rows. By default, rows are means of all numbers over seeds.
+        Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
-        Quantities with the number of threads of the times.
+        Quantities that contain the number of threads of the time measurements.
     variant : str
-        The variant of the records' numbers.
+        The variant of the numbers that the table uses.
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
-        Published tables with its values, by default the table of its name. Later ones take precedence.
+        Published tables that contain this table's numbers. The default is the table of the same name. Later tables
+        take precedence.
     printed_models : tuple of str
-        Models whose published numbers are shown. If it is empty, all are.
+        Models whose published numbers are shown. An empty tuple selects all models.
     measured_models : tuple of str
-        Models that the paper measured itself, while it quotes all others. If it is empty, it measured all.
+        Models that the paper measured itself. It quotes the numbers of all other models. An empty tuple means that it
+        measured all models.
     partial : bool
-        Whether the table is built from any records that exist, even from none.
+        Whether the table is built even if some or all of its records are missing.
     """
 
     keys: tuple[str, ...]
@@ -310,13 +316,13 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return the needs of which at least one must be met."""
+        """Return the needs of which at least one must have records."""
         return self.needs if self.partial else super().first
 
     def table(
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
-        """Build the table of a paper, without notes, from the records of each need."""
+        """Build the table of a paper from the records for each need. Notes are not added."""
         shown = tuple(dict.fromkeys(name for panel in self.panels for name in panel.quantities))
         table = Table(self, paper, given, printed or {}, suite, self.columns or shown)
         rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
@@ -332,7 +338,7 @@ class TableDefinition(Declared):
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableDefinition:
-    """Declare a table of statistics of datasets next to the paper's, followed by datasets that were not run."""
+    """Declare a table of dataset statistics next to the paper's numbers, followed by datasets that we did not use."""
     return TableDefinition(
         name=name,
         needs=(STATISTICS,),

@@ -12,56 +12,56 @@ from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
 
 FEWEST_DATASETS = 3
-# Datasets with the same instances as another one. They have separate cases, but count as one dataset in means.
+# Datasets with the same instances as another dataset. Both have separate cases, but means treat them as one dataset.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
-LARGE_RATIO = 100  # ratios from here on are printed without decimals
+LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
-PublishedEffects = Mapping[str, Mapping[str, float]]  # effects by subject and dataset
+PublishedEffects = Mapping[str, Mapping[str, float]]  # Effects by subject, then by dataset.
 NONE: PublishedEffects = MappingProxyType({})
-CaseKey = tuple[str, str]  # dataset and subject of a case
+CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-OPPOSITE = 2  # side of a case that is for the statement, but whose effect has the opposite sign of the published one
+OPPOSITE = 2  # The side of a case for the statement, if the published effect has the opposite sign.
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Compare effects with a margin.
+    """Define how effects of one kind are averaged and compared with a margin.
 
     Means and intervals of ratios are computed from logarithms and converted back to ratios. A distance is a difference
-    whose margin applies on either side of 0.
+    that is compared with the margin by its absolute value.
     """
 
     kind: Literal["difference", "distance", "ratio"] = "difference"
 
     @property
     def nothing(self) -> float:
-        """Return the effect that means no difference: 1 for ratios, else 0."""
+        """Return the effect that means "no difference": 1 for ratios, and 0 otherwise."""
         return 1.0 if self.kind == "ratio" else 0.0
 
     def forth(self, value: float) -> float:
-        """Convert an effect to the scale of means and intervals: ratios to logarithms."""
+        """Convert an effect to the scale of means and intervals, which is logarithmic for ratios."""
         from xmlc.kernels import float64
 
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Convert a mean back to an effect."""
+        """Convert a mean to an effect, as the inverse of `forth`."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)
 
     def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
-        """Return the side of an interval.
+        """Return whether an interval is for the statement, against it, neither, or reversed.
 
-        An interval that is for the statement is reversed if its sign is the opposite of the published effect's.
+        An interval for the statement is reversed if the published effect has the opposite sign.
 
         Parameters
         ----------
         estimate : Estimate
-            On the scale of means and intervals.
+            The mean and its interval, on the scale of `forth`.
         margin, in_print : float
-            The margin and the published effect, as effects. NaN if nothing is published.
+            The margin and the published effect, in the unit of effects. NaN if no effect is published.
         """
         level = self.forth(margin)
         side = estimate.side_of(level)
@@ -84,27 +84,29 @@ class Scale:
 
 @dataclass(frozen=True)
 class Effect:
-    """Hold one paired difference or ratio."""
+    """Hold one effect: a paired difference or ratio of two numbers."""
 
     dataset: str
-    #: The model, or a pair of its methods, that the effect is about. It may be empty.
+    #: The model, or the pair of methods, that the effect is about. It may be empty.
     subject: str
     seed: int
-    #: A value above the margin supports the statement. A ratio is positive.
+    #: The difference or ratio. A value above the margin supports the statement. Ratios are positive.
     value: float
-    #: Standard error (for a ratio: of its logarithm) if one record covers several trials, or 0 if nothing is random.
-    #: It gives the interval of a case with one seed. With several seeds, their variation gives it.
+    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. It is 0 if
+    #: nothing is random. It determines the interval of a case with one seed. With several seeds, the interval is
+    #: computed from the variation over seeds.
     error: float | None = None
-    #: Number of trials behind the standard error, at least 2.
+    #: Number of trials from which the standard error is computed, at least 2.
     trials: int = 2
 
 
 @dataclass(frozen=True)
 class Case:
-    """Summarise the effects of one dataset and subject: their mean over seeds, and their side.
+    """Summarise the effects of one dataset and subject by their mean over seeds and by their side.
 
-    The interval of ``on_tests`` includes the error of the test set, if it is known. It does not decide the side, but
-    ``lost`` is true if it would give another side. ``printed`` is the published effect.
+    The interval of ``on_tests`` includes the standard error by the choice of test instances, if it is known. This wider
+    interval does not decide the side. ``lost`` is true if it would give another side. ``printed`` is the published
+    effect.
     """
 
     dataset: str
@@ -119,18 +121,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Hold the verdict on a statement by its effects.
+    """Hold the verdict on a statement, and the cases that decide it.
 
     Attributes
     ----------
     cases : tuple of Case
-        In the order of the effects.
+        The cases, in the order of the effects.
     effect : Estimate
-        Mean over datasets of the mean of their cases. It has an interval if there are at least three datasets. If there
-        is a single case, it is the effect of the case.
+        Mean over datasets, after averaging the cases of each dataset. It has an interval if there are at least three
+        datasets. If there is a single case, it is the effect of this case.
     word : str
     every : bool
-        Whether one case against the statement has refuted it.
+        Whether a single case against the statement has refuted the statement.
     """
 
     cases: tuple[Case, ...]
@@ -145,17 +147,20 @@ class Outcome:
 
     @property
     def lost(self) -> int | None:
-        """Return the number of cases that lose their side by the test set's error, or None if no error is known."""
+        """Return the number of cases whose side changes if intervals include the test set's error.
+
+        It is None if no error of a test set is known.
+        """
         return sum(case.lost for case in self.cases) if self.tested else None
 
     @property
     def tested(self) -> int:
-        """Return the number of cases with a known error of the test set."""
+        """Return the number of cases for which the test set's error is known."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
     def verdict(self) -> str:
-        """Return the verdict with its basis: the numbers of cases, or the mean of the datasets."""
+        """Return the verdict as text, with its basis: the numbers of cases, or the mean over datasets."""
         supports, contradicts, opposites = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
         also = f", {opposites} with opposite sign" if opposites else ""
@@ -181,22 +186,22 @@ def outcome_of(
     printed: PublishedEffects = NONE,
     errors: Mapping[CaseKey, float] = MappingProxyType({}),
 ) -> Outcome:
-    """Decide a statement by its effects.
+    """Return the verdict on a statement by its effects.
 
     Parameters
     ----------
     effects : sequence of Effect
-        At most one of each dataset, subject and seed.
+        Effects of different datasets, subjects or seeds.
     margin : float
-        In the unit of the effects.
+        The margin, in the unit of the effects.
     scale : Scale
     every : bool
         Whether one case against the statement refutes it.
     printed : mapping
         Published effects by subject and dataset. The empty subject applies to all subjects without an entry. A case for
-        the statement is reversed if its whole interval has the opposite sign.
+        the statement is reversed if its whole interval has the opposite sign of the published effect.
     errors : mapping of (dataset, subject) to float
-        Standard errors by the choice of the test instances, for cases that have one.
+        Standard errors by the choice of the test instances, for the cases with a known error.
 
     Raises
     ------
@@ -219,7 +224,7 @@ def outcome_of(
 
 
 def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
-    """Return the verdict by the sides of all cases, and the side ``overall`` of their mean over datasets.
+    """Return the verdict, given the sides of all cases and the side of their mean over datasets (``overall``).
 
     With ``every``, one case against the statement refutes it.
     """
@@ -242,17 +247,17 @@ def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
 
 
 def same_instances(dataset: str) -> str:
-    """Return the name under which the instances of a dataset count, whatever their split."""
+    """Return the dataset name that stands for all splits of the same instances in means."""
     return OTHER_SPLITS.get(dataset, dataset)
 
 
 def together(*errors: float) -> float:
-    """Return the standard error of a sum of independent numbers with these standard errors."""
+    """Return the standard error of a sum of independent numbers, given their standard errors."""
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
 def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
-    """Return the effects of each case in the order of seeds."""
+    """Return the effects of each case, in the order of seeds."""
     groups: dict[CaseKey, dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
@@ -263,7 +268,7 @@ def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
 
 
 def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
-    """Estimate the mean of a case's effects, one for each seed, on the scale of means and intervals."""
+    """Return the mean of a case's effects over seeds with its interval, on the scale of `Scale.forth`."""
     first, *others = effects
     if first.error is not None and not others:
         return estimate_from(scale.forth(first.value), first.error, first.trials)
@@ -278,7 +283,7 @@ def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
 
 
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
-    """Widen an interval by the error of the test set, which more seeds do not reduce."""
+    """Return an estimate whose interval includes the test set's error. More seeds do not reduce this error."""
     if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)
     half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)

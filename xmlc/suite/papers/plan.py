@@ -25,7 +25,7 @@ _OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
 
 @dataclass(frozen=True)
 class SuitePlan:
-    """Hold the tables and figures of a suite with the records that each needs.
+    """Hold the tables and figures of a suite, with the records that each table and figure needs.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class SuitePlan:
     requested : bool
         Whether the settings name the suite.
     tables, figures : dict of str to list of str
-        The records of each table or figure, by its name.
+        The records that each table or figure needs, by its name.
     steps : list of str
-        Outputs of the steps before the records: statistics, results of searches, trainings, estimates.
+        Outputs of steps that run before the records are written: statistics, searches, trained models and estimates.
     """
 
     title: str
@@ -46,7 +46,7 @@ class SuitePlan:
 
 
 def plan_of(project: Project) -> dict[str, SuitePlan]:
-    """List the configured tables and figures of each suite, and the records that they need."""
+    """Return the configured tables and figures of each suite, with the records that they need."""
     found = {}
     for paper, suite in project.suites.items():
         tables, figures = tables_of(project, paper), figures_of(project, paper)
@@ -62,7 +62,7 @@ def plan_of(project: Project) -> dict[str, SuitePlan]:
 
 
 def _steps_to(project: Project, record: str) -> list[str]:
-    """Return the outputs of the steps before a record of a run, in running order."""
+    """Return the outputs of the steps that must run before a record is written, in the order of the steps."""
     run = paths.IN_RUN.read(record)
     if run is None:
         return []
@@ -73,17 +73,20 @@ def _steps_to(project: Project, record: str) -> list[str]:
 
 
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
-    """Return the records of each table of a suite. A table has none if nothing selected gives the records it needs."""
+    """Return the records that each table of a suite needs.
+
+    The list of a table is empty if the selected datasets and models do not give these records.
+    """
     return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
 
 
 def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
-    """Return the records of each figure of a suite, as `tables_of` does."""
+    """Return the records that each figure of a suite needs. The list may be empty, as in `tables_of`."""
     return {name: figure_of(name, paper).files(project, paper) for name in project.suites[paper].figures}
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
-    """Return a sentence on the tables and figures of suites that are left out, or an empty text if none are."""
+    """Return a sentence on tables and figures that a run leaves out. It is empty if the run leaves out none."""
     lists = []
     for paper in papers:
         of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})
@@ -94,7 +97,7 @@ def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> s
 
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Return remarks on models and datasets that the tables of a run leave out. ``made`` lists the run's outputs."""
+    """Return remarks on models and datasets that a run's tables leave out. ``made`` lists the outputs of the run."""
     found = dict.fromkeys(table["paper"] for path in made if (table := _OF_TABLE.read(path)))
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
@@ -104,7 +107,10 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return a function that lists the files of each target: all, tables, baselines, each suite, each dataset."""
+    """Return a function for each target, which lists the target's files.
+
+    The targets are all, tables, baselines, and the names of suites and datasets.
+    """
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
         chosen = papers or project.planned_papers
@@ -125,11 +131,11 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
-    return found | of_datasets | found  # `found` comes last, too, because demo means the suite, not its dataset
+    return found | of_datasets | found  # `found` takes precedence, because demo is the suite and not its dataset.
 
 
 def baseline_files(project: Project) -> list[str]:
-    """List the table and the figure of baselines of each planned suite that has baselines (extra `baselines`)."""
+    """List the files of the baseline table and figure of each planned suite with baselines (extra `baselines`)."""
     with_baselines = [paper for paper in project.settings.papers if project.suites[paper].baselines]
     with_baselines = [paper for paper in with_baselines if table_of("baselines", paper).files(project, paper)]
     tables = [f"{paths.TABLE.of(paper=paper, table='baselines')}.md" for paper in with_baselines]
@@ -137,13 +143,13 @@ def baseline_files(project: Project) -> list[str]:
 
 
 def table_files(project: Project, paper: str) -> list[str]:
-    """List the files of a suite's tables, without tables that have no records."""
+    """List the files of a suite's tables. Tables without records are left out."""
     tables = [table for table, records in tables_of(project, paper).items() if records]
     return [f"{paths.TABLE.of(paper=paper, table=table)}.{ending}" for table in tables for ending in TABLE_FILES]
 
 
 def result_files(project: Project, paper: str) -> list[str]:
-    """List the files of a suite's tables and figures, without those that have no records."""
+    """List the files of a suite's tables and figures. Tables and figures without records are left out."""
     figures = [name for name, records in figures_of(project, paper).items() if records]
     drawn = [f"{paths.FIGURE.of(paper=paper, figure=name)}.{ending}" for name in figures for ending in FIGURE_FILES]
     return table_files(project, paper) + drawn
@@ -162,7 +168,7 @@ def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of rules for one dataset that the tables and figures of all suites need."""
+    """List the outputs of rules on one dataset that the tables and figures of all suites need."""
     found: list[str] = []
     for paper, suite in project.suites.items():
         if dataset in project.datasets_of(paper):
@@ -175,7 +181,10 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def _outputs(records: Iterable[str]) -> list[str]:
-    """List each output that contains records once. A folder with the records of several methods is one output."""
+    """List the outputs of rules that contain these records, without duplicates.
+
+    A folder with the records of several methods is one output.
+    """
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
@@ -189,12 +198,12 @@ def titles_of(project: Project, paper: str) -> list[str]:
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """Return the file of a suite, if the table uses the suite's configuration."""
+    """Return a list of the suite's configuration file if the table uses it, and an empty list otherwise."""
     return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's sources other than records: code, statements, published tables, configuration."""
+    """Return a digest of a table's code, statements, published tables and configuration. Records are not included."""
     read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     if table == CLAIMS:
         read.append(str(statements_of(paper)))
@@ -210,5 +219,5 @@ def sources_of_figure(paper: str) -> str:
 
 @cache
 def _code(noun: str, paper: str) -> list[str]:
-    """List the source files that a paper's tables or figures (``noun``) and their command depend on."""
+    """List the source files that a paper's tables or figures depend on. ``noun`` is "table" or "figure"."""
     return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})
