@@ -135,8 +135,8 @@ def test_paper_methods_use_macro_f_and_others_their_own_measure(sweep_case):
 
 
 def test_register_refuses_unknown_measure():
-    with raises_with(XmlcError, "'micro_g'", "'mine'", "macro_f"):
-        register("mine", measure="micro_g")(lambda *arguments: iter(()))
+    with raises_with(XmlcError, "'macro_g'", "'mine'", "macro_f"):
+        register("mine", measure="macro_g")(lambda *arguments: iter(()))
     assert "mine" not in METHODS
 
 
