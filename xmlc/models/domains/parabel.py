@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from xmlc.kernels.domains import EXCEPT_NONE, TREES, whole
 from xmlc.models.domains.plt import NODES
 
-# FEW has Parabel's defaults, for up to 1,000 labels that have an instance. MANY is for more labels (docs/models.md).
+# FEW contains Parabel's defaults for up to 1,000 labels with instances. MANY contains the defaults for more labels
+# (docs/models.md).
 MANY_LABELS = 1000
 FEW: Mapping[str, object] = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
 MANY: Mapping[str, object] = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}
@@ -13,5 +14,5 @@ DOMAINS = {**NODES, "n_trees": whole(1, TREES), "hinge_power": whole(1, 4, none=
 
 
 def usual(n_labels: float) -> Mapping[str, object]:
-    """Return the default hyperparameters of trees over this number of labels."""
+    """Return the default hyperparameters for ``n_labels`` labels."""
     return MANY if n_labels > MANY_LABELS else FEW

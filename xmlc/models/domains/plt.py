@@ -24,12 +24,12 @@ SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
-# The default arity of a k-means tree with at most this number of labels. With more labels it is 128 (docs/models.md).
-# It is the smallest of the four arities with the fewest levels. One more level would end in nodes of a few labels
-# (`largest_leaf`).
+# USUAL_ARITY maps the largest number of labels to the default arity of a k-means tree. With more labels, the default is
+# 128 (docs/models.md). The default is the smallest of the four arities that need the fewest levels. With one more
+# level, the last nodes would have only a few labels (`largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-LARGEST_OF_SGD = 18_000  # with more labels, larger nodes make SGD take three times as long for little gain
+LARGEST_OF_SGD = 18_000  # with more labels, a larger arity makes SGD three times as slow for little gain
 
 NODES = {
     **COMMON,
@@ -60,7 +60,7 @@ DOMAINS = {
 
 
 def usual_arity(tree: object, solver: object, n_labels: float) -> int:
-    """Return the default arity of a tree over this number of labels."""
+    """Return the default arity of a tree for ``n_labels`` labels."""
     if tree == "random" or (solver != "batch" and n_labels > LARGEST_OF_SGD):
         return SMALL_ARITY
     return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)

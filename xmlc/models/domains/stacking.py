@@ -2,7 +2,7 @@
 
 from xmlc.kernels.domains import COMMON, MANY, Named, NumberRange, whole
 
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # the default: names of members, and names of their estimators
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # the default members: pairs of a name and an estimator's name
 OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),

@@ -2,7 +2,7 @@
 
 from xmlc.kernels.domains import COMMON, PASSES, NumberRange, whole
 
-EXPONENT = NumberRange(0, 1e4)  # its search computes (1 + 1/4096)**1e4 for the bounds, which is finite
+EXPONENT = NumberRange(0, 1e4)  # the search computes (1 + 1/4096)**exponent, which is finite up to 1e4
 DOMAINS = {
     "n_jobs": COMMON["n_jobs"],
     "S": whole(1, PASSES),

@@ -1,1 +1,1 @@
-"""Binary relevance and classifier chains, over one solver of logistic regressions."""
+"""Provide binary relevance and classifier chains, which share a solver of logistic regressions."""

@@ -1,27 +1,29 @@
-"""Kernels for regularised logistic regression, which train eight labels side by side.
+"""Train regularised logistic regressions with kernels that process eight labels in parallel.
 
-A label has n instances x_i with y_i in {0, 1} and weights v_i. It uses only the first ``width`` features. For C > 0 the
-kernels minimise
+The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. Only the first ``width``
+features are used. For C > 0 the kernels minimise
 
     f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
 by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust
 Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
-kernels have these particularities:
+method has these properties:
 
 * The constant b is eliminated from the Newton system, which centres each feature by its mean under the weights
-  d_i = v_i p_i (1 - p_i). Features that are scaled but not shifted would otherwise be nearly parallel to the constant.
-* The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of the feature. It is constant for scaled
-  features and scales all others. On enron, the exact diagonal of the matrix needs half as many products again.
+  d_i = v_i p_i (1 - p_i). Without centring, features that are scaled but not shifted would be nearly parallel to the
+  constant.
+* The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of feature k. For features scaled to variance 1,
+  the preconditioner is a constant. On enron, the exact diagonal of the matrix needs 50 % more products.
 * A product with the matrix reads each row once, for X p and X^T u. Eight labels share a pass (see `multiply_row`).
-  Each lane has a separate phase. It starts the next label of the queue when its path of C ends.
-* Exact Newton steps by Cholesky would take d^3 / 3 operations. This is as much as hundreds to thousands of products. A
-  step by CG needs only 5 to 100 products.
+  Each of the eight places for a label is a lane with a separate phase. A lane starts the next label when it has
+  finished all values of C.
+* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many as hundreds to thousands of products. A step by
+  CG needs only 5 to 100 products.
 
-The squared Newton decrement is twice the possible gain of the next step. A lane ends when this decrement is below
-`TOLERANCE` times f. This is tested twice. After CG the decrement is known, and the lane ends with the step. Before CG
-|gradient|^2 is an upper bound, because the matrix of second derivatives is at least the unit matrix. Relative to f the
-tolerance has no unit, and is far above rounding errors.
+The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
+is below `TOLERANCE` times f. The test is made twice. After CG the decrement is known, and training ends with the step.
+Before CG, |gradient|^2 is an upper bound of the decrement, because the matrix of second derivatives is at least the
+unit matrix. The tolerance is relative to f and far above rounding errors.
 """
 
 from __future__ import annotations
@@ -38,24 +40,25 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # labels side by side
+LANES = 8  # labels in parallel
 TOLERANCE = 1e-20  # limit of the squared Newton decrement, relative to f
-SAFE = 1e-11  # for lower decrements, rounding of the objective hides the gain of a step, and full steps converge
+SAFE = 1e-11  # below this, rounding of f hides the gain of a step, so full steps are made, which converge
 SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
-MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50  # steps per label and C, then products and halvings per step
+# Limits: Newton steps per label and value of C, products per step, and halvings per step.
+MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`
 
 
 class Problem(NamedTuple):
-    """Hold the solver's input for a training set, shared by all labels and folds."""
+    """Hold the solver's input for a training set. All labels and folds share it."""
 
     indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, in ``width`` columns
     indices: np.ndarray  # uint32 (nnz,)
     data: np.ndarray  # float64 (nnz,)
-    label_rows: np.ndarray  # int64: CSC of the label matrix, the instances of each label, ascending
+    label_rows: np.ndarray  # int64: instances of each label, ascending: the row indices of the label matrix in CSC
     label_starts: np.ndarray  # int64 (m + 1,)
-    scale: np.ndarray  # float64 (width,): factor that was applied to each column
+    scale: np.ndarray  # float64 (width,): factor by which each column was multiplied
     variances: np.ndarray  # float64 (width,): variance of each column after scaling
     widths: np.ndarray  # int64 (m,): number of columns, from the first on, that each label's classifier uses
     importance: np.ndarray  # float64 (n,): weight of each instance's loss
@@ -71,14 +74,14 @@ class Solution(NamedTuple):
 
     weights: np.ndarray  # float64 (labels, width): weights for the last C
     constants: np.ndarray  # float64 (labels,): constants for the last C
-    losses: np.ndarray  # float64 (labels, values of C): mean logistic losses on held-out instances, or NaN without any
+    losses: np.ndarray  # float64 (labels, values of C): mean logistic loss on held-out instances, NaN if none
     decrements: np.ndarray  # float64 (labels,): largest final squared Newton decrement of any C, relative to f
 
 
 class ByRow(NamedTuple):
-    """Hold the state of the lanes by instance, each float64 (n, 8)."""
+    """Hold the part of the lanes' state that has one number per instance. Each array is float64 (n, 8)."""
 
-    targets: np.ndarray  # the instance's weight if it carries the label, otherwise minus the weight
+    targets: np.ndarray  # the weight of the instance, with a minus sign if the instance does not carry the label
     scores: np.ndarray  # z
     residuals: np.ndarray  # p - y, times the weight
     curvatures: np.ndarray  # p (1 - p), times the weight
@@ -87,7 +90,7 @@ class ByRow(NamedTuple):
 
 
 class ByColumn(NamedTuple):
-    """Hold the state of the lanes by feature, each float64 (d, 8)."""
+    """Hold the part of the lanes' state that has one number per feature. Each array is float64 (d, 8)."""
 
     weights: np.ndarray
     directions: np.ndarray  # CG's p
@@ -99,10 +102,10 @@ class ByColumn(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Hold the state of each lane, (8,): a label, a place on its path of C, and a phase.
+    """Hold one number per lane in each array of shape (8,), such as its label, the index of its C, and its phase.
 
     The phase determines the sum that the next pass over the rows computes for the lane. The loop in `solve_labels`
-    makes a pass. Each lane then calls a function and changes its phase::
+    makes a pass over the rows. Then it calls a function for each lane, which changes the phase::
 
         phase      the pass computes            then               -> next phase
 
@@ -122,7 +125,7 @@ class Lanes(NamedTuple):
 
     phase: np.ndarray  # int64
     item: np.ndarray  # int64: index in the list of labels
-    place: np.ndarray  # int64: index on the path of C
+    place: np.ndarray  # int64: index of the present C on the path, the ascending values of C
     n_steps: np.ndarray  # int64: number of Newton steps
     n_products: np.ndarray  # int64: number of CG's products in this step
     width: np.ndarray  # int64: number of features that the label uses
@@ -131,8 +134,8 @@ class Lanes(NamedTuple):
     square: np.ndarray  # squared norm of the weights
     loss: np.ndarray
     objective: np.ndarray
-    slope: np.ndarray  # sum of residuals
-    curvature: np.ndarray  # sum of curvatures
+    slope: np.ndarray  # sum of the residuals
+    curvature: np.ndarray  # sum of the curvatures
     centre: np.ndarray  # product of means and direction
     remaining: np.ndarray  # r M^-1 r
     target: np.ndarray  # value of ``remaining`` at which CG ends
@@ -143,15 +146,15 @@ class Lanes(NamedTuple):
 def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
-    """Minimise f for some labels along ascending values of C, each from the previous solution.
+    """Minimise f for some labels and ascending values of C. Each value starts from the previous solution.
 
     Parameters
     ----------
     problem : Problem
     labels : ndarray of int64, shape (labels,)
-        Labels to train. Each has positives and negatives among ``rows``.
+        Labels to train. Each label must have positives and negatives among ``rows``.
     grid : ndarray of float64, shape (labels, values of C)
-        Path of C of each label, ascending.
+        Values of C for each label, ascending.
     rows : ndarray of int64
         Instances to train on.
     held_out : ndarray of int64, optional
@@ -169,7 +172,7 @@ def solve_path(
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
-    """Return zeros, float64 (n_arrays, size, 8). Each row of lanes is a cache line, so that no load crosses two."""
+    """Return zeros, float64 (n_arrays, size, 8). Each row of 8 numbers is a cache line, so no load needs two lines."""
     room = np.zeros((n_arrays * size + 1) * LANES)
     start = -(room.ctypes.data // room.itemsize) % LANES
     return room[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
@@ -177,16 +180,11 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
-    """Run `solve_path`.
-
-    Parameters
-    ----------
-    problem, labels, grid, rows, held_out
-        As in `solve_path`, but ``held_out`` may be empty instead of None.
-    by_row, by_column, lanes
+    """Run the loop of `solve_path`. Parameters ---------- problem, labels, grid, rows, held_out As in `solve_path`, but
+    ``held_out`` may be empty instead of None. by_row, by_column, lanes
         State of the lanes, all zero. Updated in place.
     solution : Solution
-        Updated in place, from zeros and NaN.
+        Updated in place. It contains zeros and NaN before.
     """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
@@ -234,16 +232,16 @@ def instances_of(problem, label):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Put a label into a lane, with weights 0 and the constant that is best for them and equally weighted instances.
+    """Put a label into a lane, with weights 0 and the constant that is then best for equally weighted instances.
 
     Parameters
     ----------
     problem : Problem
     label : int64
     C : float64
-        First value on its path of C.
+        First value of C for the label.
     place_of : int64 (instances,)
-        Index of each instance in ``rows`` of `solve_labels`, or -1.
+        Index of each instance in ``rows`` of `solve_labels`, or -1 if it is not in ``rows``.
     by_row, by_column, lanes
         State of the lanes. Updated in place.
     lane : int
@@ -269,7 +267,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Move a lane to another C, and keep its present solution.
+    """Set another C for a lane, and start from the lane's present solution.
 
     Parameters
     ----------
@@ -279,7 +277,7 @@ def begin_path(lanes, lane, place, C):
     place : int
         Index on the path of C.
     C : float64
-        Value at this index.
+        Value of C at this index.
     """
     lanes.place[lane], lanes.n_steps[lane], lanes.C[lane] = place, 0, C
     lanes.objective[lane] = 0.5 * lanes.square[lane] + C * lanes.loss[lane]
@@ -288,7 +286,7 @@ def begin_path(lanes, lane, place, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Read the matrix once, and compute the products of rows with directions and the sums for each lane's phase.
+    """Compute the products of rows and the sums that the phase of each lane needs, in one pass over the matrix.
 
     Parameters
     ----------
@@ -318,7 +316,7 @@ def pass_over(problem, rows, by_row, by_column, lanes):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def conjugate(by_row, by_column, lanes):
-    """Take one step of preconditioned conjugate gradients in each lane of phase CONJUGATE."""
+    """Make one step of preconditioned conjugate gradients in each lane whose phase is CONJUGATE."""
     p, sums, r, steps, means, inverses = by_column[1:]
     bent, left, length, turn = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
     for k in range(p.shape[0]):
@@ -350,13 +348,13 @@ def conjugate(by_row, by_column, lanes):
 
 @njit(cache=True, nogil=True)
 def step_is_found(lanes, lane):
-    """Return whether CG has reached its target in a lane, or has used all products."""
+    """Return whether CG has reached its target in a lane, or has used the maximum number of products."""
     return lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def start_newton_step(variances, by_row, by_column, lanes, lane):
-    """Set up the Newton system at the present weights, unless they are the solution.
+    """Set up the Newton system at the present weights, unless these weights are the solution.
 
     Parameters
     ----------
@@ -390,15 +388,15 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         lanes.phase[lane] = SOLVED
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
-    # CG reduces the residual to a tenth, or further near the solution, so that Newton's method converges quadratically.
-    # Below the tolerance, further products are useless.
+    # CG reduces the residual to a tenth, or to less near the solution, so that Newton's method converges quadratically.
+    # Products do not help once the residual is below the tolerance.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
-    """Take the step that CG found, halved until the objective decreases enough."""
+    """Make the step that CG found. The step is halved until the objective decreases enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]
     shift = -lanes.slope[lane] / lanes.curvature[lane]
@@ -430,7 +428,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after a part of the step, and set residuals, curvatures and their sums.
+    """Return the weighted sum of losses after a shortened step, and set residuals, curvatures and their sums.
 
     Parameters
     ----------
@@ -438,7 +436,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
         State of the lanes. Residuals, curvatures and their sums are written.
     lane : int
     length : float64
-        Factor of the step.
+        Factor by which the step is multiplied.
     shift : float64
         The step's change of all scores, in addition to ``by_row.moves``.
     """
@@ -449,7 +447,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
         margin = score if positive else -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # This form keeps all digits of a small probability of error.
+        # This formula keeps all digits of a small probability of the wrong class.
         wrong = e * share if margin >= 0.0 else share
         residual = weight * (-wrong if positive else wrong)
         curvature = weight * (e * share * share)
@@ -464,7 +462,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mean_loss(problem, label, rows, weights, constant, lane):
-    """Return the weighted mean of the logistic losses of a lane's present solution on some instances.
+    """Return the weighted mean logistic loss of a lane's present solution on some instances.
 
     Parameters
     ----------
@@ -494,16 +492,16 @@ def mean_loss(problem, label, rows, weights, constant, lane):
     return loss / total
 
 
-# Kernels for the products of a sparse row with eight vectors, as eight float64 sums side by side.
-#
-# The matrix is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a
-# register. A non-zero takes 1.1 ns each way, compared with 0.7 for a single vector (AMD EPYC, AVX-512). Eight vectors
-# therefore cost little more than one. Lanes do not mix, each multiplication and addition is rounded separately, and
-# sums have a fixed order. A lane's bits therefore depend neither on the processor nor on the other lanes.
+# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. # The
+# matrix is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a
+# register. A non-zero takes 1.1 ns in each of the two kernels, compared with 0.7 ns for a single vector (AMD EPYC,
+# AVX-512). Eight vectors therefore take little longer than one. Lanes do not mix, each multiplication and addition is
+# rounded separately, and sums have a fixed order. The results of a lane are therefore bit-identical for any processor
+# and any other lanes.
 
 
 def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
-    """Return the address of row ``number`` of ``rows``, an array of lanes."""
+    """Return the address of row ``number`` of ``rows``, an array with one column per lane."""
     return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
 
 
@@ -511,8 +509,8 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
 def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
 
-    Each product is the sum of two sums, over the non-zeros at even and at odd places of the row, in order. An addition
-    therefore need not wait for the previous addition.
+    Each product is the sum of two partial sums, one over the non-zeros at even positions of the row, one over the odd
+    positions. An addition therefore need not wait for the previous addition.
 
     Parameters
     ----------
@@ -559,7 +557,7 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
 
 @intrinsic
 def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add a sparse row, in which each column occurs at most once, times ``multiples[row]`` to eight vectors.
+    """Add multiples of a sparse row to eight vectors, with the factors ``multiples[row]``. No column may occur twice.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Binary relevance: one independent classifier for each label."""
+"""Provide binary relevance, which trains one independent classifier for each label."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
 
-CELLS = 4_000_000  # scores (instances x labels) in a dense block, 32 MB
+CELLS = 4_000_000  # number of scores (instances x labels) in a dense block of 32 MB
 
 
 class BinaryRelevance(LabelLogistic):
-    """Estimate each label independently: binary relevance (BR) by regularised logistic regression (gfm2011, Section 4).
+    """Estimate each label independently by regularised logistic regression: binary relevance (gfm2011, Section 4).
 
     See `xmlc.models.linear.label_logistic.LabelLogistic` for the parameters and attributes.
 
@@ -50,7 +50,7 @@ class BinaryRelevance(LabelLogistic):
 
 @njit(cache=True, nogil=True)
 def sigmoids_above(scores, thresholds):
-    """Return the estimates (logistic function of scores) that are strictly greater than their labels' thresholds.
+    """Return the estimates (logistic function of the scores) that are strictly greater than the label's threshold.
 
     Estimates are rounded to float32 before they are compared.
 

@@ -1,4 +1,4 @@
-"""Probabilistic classifier chains, which model the joint distribution of the labels by the product rule."""
+"""Provide probabilistic classifier chains, which model the joint distribution of labels by the product rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
 from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 
-CELLS = 4_000_000  # draws (instances x samples x labels) in a task
+CELLS = 4_000_000  # number of drawn values (instances x samples x labels) in a task
 
 
 @hyperparameters
@@ -37,10 +37,10 @@ class ProbabilisticClassifierChain(LabelLogistic):
     n_samples : int
         Number of label sets to draw for each instance, 200 in gfm2011.
     order : {"given", "reversed"}
-        Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify it.
+        Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify the order.
     label_scale : float
-        Factor of the labels as features, applied after scaling by ``standardize``. With a larger factor, the influence
-        of labels on later labels is regularised less.
+        Factor by which labels are multiplied when they are features, applied after scaling by ``standardize``. A larger
+        factor weakens the regularisation of the labels' influence on later labels.
     random_state : int
         Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
@@ -49,7 +49,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        [i, j] is the weight of the i-th label of the chain in the classifier of the later j-th label.
+        Entry [i, j] is the weight of the i-th label of the chain in the classifier of a later label, the j-th.
     weights_, constants_, C_, losses_, decrements_
         As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
 
@@ -65,7 +65,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
-    _BY_INSTANCE = False  # samples of an instance depend on its index in X
+    _BY_INSTANCE = False  # the samples of an instance depend on its index in X
 
     n_samples: int = 200
     order: pcc.Order = "given"
@@ -84,8 +84,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
-            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. They depend on ``random_state`` and on
-            i.
+            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. Their random numbers depend on
+            ``random_state`` and on i.
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
@@ -105,7 +105,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the share of samples with each label, if it is strictly greater than ``threshold``.
+        """Return the share of samples that contain each label, if the share strictly exceeds ``threshold``.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
@@ -114,12 +114,12 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return entries_above(shares, thresholds)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check the training data, and return them with the labels in the order of the chain."""
+        """Check the training data, and return the data with the labels in the order of the chain."""
         X, Y = super()._training_data(X, Y)
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input: features, then labels. Each classifier uses only the labels before its own."""
+        """Return the solver's input, whose columns are features, then labels. A classifier uses only earlier labels."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
@@ -128,18 +128,18 @@ class ProbabilisticClassifierChain(LabelLogistic):
         super()._learn(problem)
         influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-        self.influence_[: len(influence)] = influence  # empty for a single label, which has no other label as a feature
+        self.influence_[: len(influence)] = influence  # empty if there is a single label, which has no earlier label
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
-# The kernel of classifier chains, which draws by ancestral sampling.
+# This kernel draws label sets from a classifier chain by ancestral sampling.
 
 
 @njit(cache=True, nogil=True)
 def sample_chain(scores, influence, n_samples, seed, first):
     """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 
-    A draw costs m logistic functions and m random numbers. Each label i that it contains costs m - i more additions,
+    A draw computes m logistic functions and m random numbers. Each label i in the draw takes m - i more additions,
     which read one row of ``influence`` in order.
 
     Parameters
@@ -147,7 +147,8 @@ def sample_chain(scores, influence, n_samples, seed, first):
     scores : float32 (n, m)
         Scores of the labels from the features alone, constants included.
     influence : float32 (m, m)
-        [i, j] is the change in the score of the later label j if the draw contains label i. Only j > i is read.
+        Entry [i, j] is the change in the score of the later label j if the draw contains label i. Only entries with j >
+        i are read.
     n_samples : int64
         Number of draws for each instance.
     seed : int64

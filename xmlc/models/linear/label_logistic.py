@@ -1,4 +1,4 @@
-"""One regularised logistic regression per label, the common code of binary relevance and classifier chains."""
+"""Train one regularised logistic regression per label. Binary relevance and classifier chains share this code."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, with estimates 1 and 0
-MAX_WEIGHTS = 250_000_000  # 2 GB, because weights are dense in labels x features
-LABELS_PER_TASK = 32  # labels in a thread's task, four for each lane, so that few lanes wait for the last label
+SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, for estimates 1 and 0
+MAX_WEIGHTS = 250_000_000  # 2 GB in a dense array of labels x features
+LABELS_PER_TASK = 32  # labels in a task, four for each lane, so that few lanes wait for the last label
 
 
 @hyperparameters
 class LabelLogistic(SparseProbabilityEstimator):
-    """Serve as the base of the estimators with one L2-regularised logistic regression for each label.
+    """Serve as the base class of estimators that train an L2-regularised logistic regression for each label.
 
     Truncated Newton steps in float64 solve each regression to a tight optimum (see `xmlc.models.linear._logistic`). The
     result is bit-identical on any processor and any number of threads.
@@ -42,12 +42,12 @@ class LabelLogistic(SparseProbabilityEstimator):
     ----------
     C : float or None
         Weight of the loss, relative to half the squared norm of a label's weights. The constant is not regularised.
-        None chooses the value with the smallest mean log loss in cross-validation, as gfm2011 (Section 4) does.
+        None chooses the value with the smallest mean log loss in cross-validation, as in gfm2011 (Section 4).
     C_grid : sequence of float
-        Candidate values of C, ascending. For the default values, 1 / (2 C) is a power of ten. This is the weight of the
-        squared norm itself.
+        Candidate values of C, ascending. For the default values, 1 / (2 C), the weight of the squared norm relative to
+        the loss, is a power of ten.
     folds : int
-        Folds of the cross-validation, 3 in gfm2011.
+        Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
         True chooses one C for all labels by the mean of their losses. False chooses one C for each label.
     standardize : bool
@@ -63,12 +63,12 @@ class LabelLogistic(SparseProbabilityEstimator):
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. NaN for a label that all or no training instances carry, which is not trained.
+        The C of each label. NaN for a label that is not trained, because all or no training instances carry it.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
         Log loss of each label on each fold, only with C=None. NaN if the other folds have only one class.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement of each label at the end of training, relative to the objective. It is twice the
-        possible gain of another step. NaN for a label that is not trained.
+        Squared Newton decrement of each label at the end of training, relative to the objective. The decrement is twice
+        the possible gain of another step. NaN for a label that is not trained.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -90,10 +90,10 @@ class LabelLogistic(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one logistic regression for each label, after choosing C if it is None.
+        """Train one logistic regression for each label. If C is None, choose C first.
 
-        The weight of an instance multiplies its loss in training and in the choice of C. It also counts in the standard
-        deviations. Except for the folds, the effect is the same as of repeated rows.
+        The weight of an instance multiplies its loss in training and in the choice of C. The weight also applies to the
+        standard deviations. Except for the folds, a weight has the same effect as repeated rows.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
@@ -134,7 +134,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Train each label's classifier, with weights for all columns of the problem."""
+        """Train the classifier of each label, with a weight for each column of ``problem``."""
         everywhere = np.ones(problem.n_instances, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
@@ -165,7 +165,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
-        """Return the scores of all labels from the features, float64 (n, m). The weights are float32 (d, m)."""
+        """Return the linear scores of all labels for instances X, float64 (n, m). The weights are float32 (d, m)."""
         return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
 
     def _check_size(self) -> None:
@@ -177,14 +177,14 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index of the grid value with the smallest mean loss over folds.
+    """Return for each label the index of the value in ``C_grid`` with the smallest mean loss over folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
         Log losses. NaN if the label could not be trained on the other folds.
     common : bool
-        Whether to choose one value for all labels, by the mean of their losses.
+        Whether to choose one value for all labels, by the mean of the labels' losses.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
     if common:
-        # All labels have the same weight, even if some folds have no loss.
+        # All labels have the same weight, even if a label has no loss in some folds.
         return np.full(len(losses), int(sum(sums / np.maximum(counts, 1)).argmin()))
     return (sums / np.maximum(counts, 1)).argmin(axis=1)
 
@@ -213,7 +213,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     -------
     list of ndarray
         The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first,
-        because they take the most steps. The last label must be short, because other lanes wait for it.
+        because they take the most steps. The last label must take little time, because other lanes wait for it.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
@@ -223,7 +223,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# The solver's input.
+# The functions below prepare the solver's input.
 
 
 def make_problem(
@@ -241,15 +241,15 @@ def make_problem(
     X : canonical CSR, shape (n, d)
         Features.
     Y : canonical boolean CSR, shape (n, m)
-        Label sets. If any of ``widths`` exceeds d, the labels are features, too, in the columns from the d-th on.
+        Label sets. If any of ``widths`` exceeds d, the labels are also features, in the columns from d on.
     standardize : bool
-        Scale all columns to standard deviation 1.
+        Whether to scale all columns to standard deviation 1.
     label_scale : float
-        Factor of the labels as features, applied after standardizing.
+        Factor by which labels are multiplied when they are features, applied after standardizing.
     widths : ndarray of int64, shape (m,)
         Number of columns, from the first on, that each label's classifier uses.
     weights : ndarray of float32, shape (n,), optional
-        Weight of each instance. None means 1 for all.
+        Weight of each instance. None means the weight 1 for all instances.
     """
     importance = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
     n_features, by_label = X.shape[1], Y.tocsc()
@@ -273,19 +273,19 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Return the number of positives of each label among the instances with a true ``among``, bool of shape (n,)."""
+    """Return the number of positives of each label among the instances for which ``among``, bool (n,), is true."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
 def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
-    """Return the labels with positives and negatives among the instances with a true ``training``, bool (n,)."""
+    """Return the labels with positives and negatives among the instances for which ``training``, bool (n,), is true."""
     counts = positives(problem, training)
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
 def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
-    """Return the factor that scales each feature to standard deviation 1 (see `_variances`), or 1 for a constant.
+    """Return the factors that scale features to standard deviation 1 (see `_variances`), or 1 for constant features.
 
     Features are scaled but not shifted, so that they stay sparse. A shift would only change the constant of the
     regression, which is not regularised.
@@ -303,17 +303,17 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(columns, weights=values, minlength=d)  # always adds in the same order
+        return np.bincount(columns, weights=values, minlength=d)  # adds in a fixed order
 
     counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
-    # Entries that are not stored are 0, and deviate from the mean by the mean.
+    # Entries that are not stored are 0, so their deviation is the mean.
     return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
 
 
 @njit(cache=True, nogil=True)
 def linear_scores(indptr, indices, data, weights, constants):
-    """Return the scores of all labels, float64 (n, m), each summed in the order of the instance's features.
+    """Return the scores of all labels, float64 (n, m). Each score is summed in the order of the instance's features.
 
     The kernel reads one row of ``weights`` for each non-zero, which is 4 bytes per non-zero and label.
 

@@ -1,4 +1,4 @@
-"""Bound a query's similarities to all instances of a block from above: kernels."""
+"""Compute upper bounds of a query's similarities to all instances of a block, with kernels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = np.int64(64)  # postings whose terms are computed before they are added. Numba gives a plain int its own type.
-SUM_UNIT = 2.0**-30  # unit of an accumulator, whose lowest bits count the products
-FLAT = 3  # number of shared features for which the second line is tightest
-POWERS = 4096  # steps of the table of powers of J
+TERMS = np.int64(64)  # number of terms computed before they are added. For numba, a plain int would be another type.
+SUM_UNIT = 2.0**-30  # unit of the integer sums, whose lowest bits count the products
+FLAT = 3  # number of shared features for which the second line is the tightest bound
+POWERS = 4096  # number of steps in the table of powers of the Jaccard similarity J
 ROUNDING = 1e-6  # more than the float32 error of terms whose sum is at most 1, and of a sum of three such numbers
-# Other operations do not round. No bound is NaN and signs of zeros do not matter, so minima are single instructions.
+# Operations that `ROUNDING` does not cover do not round. No bound is NaN, and signs of zeros do not
+# matter, so a minimum is a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
 SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
 
@@ -25,15 +26,15 @@ SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
 class Query(NamedTuple):
     """Hold a query in the form that kernels read."""
 
-    values: np.ndarray  # float32 (d,), by place, zero for features that the query lacks
+    values: np.ndarray  # float32 (d,): the value of the feature in each place, 0 for features that the query lacks
     words: np.ndarray  # uint64 (W,): bits of its frequent features
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`, only valid if the word is not 0
-    lists: np.ndarray  # int64: lists of its features that have one
-    factors: np.ndarray  # float32: factor for the postings of each of these lists
+    lines: np.ndarray  # float32 (W, 4): see `concave_lines`. A row is valid only if its word is not 0
+    lists: np.ndarray  # int64: the posting lists of the query's features
+    factors: np.ndarray  # float32: the factor for the postings of each of these lists
     n_features: int
-    largest: float  # float32: largest magnitude of its frequent features
+    largest: float  # float32: largest magnitude of the query's frequent features
     error: float  # float32: upper bound of the rounding error of a sum of postings
-    count_mask: int  # int32: the lowest bits of a sum, which count its postings
+    count_mask: int  # int32: mask of the lowest bits of a sum, which count its postings
 
 
 @njit(cache=True, nogil=True)
@@ -47,7 +48,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     places, steps
         As in the index.
     laid_out, words, lines, lists, factors
-        Memory for the arrays of the `Query`. The first two are all zero.
+        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero.
     squares : float64 (WORD_BITS + FLAT + 1,)
         Scratch for `concave_lines`.
 
@@ -85,18 +86,18 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Bound the length of any c of 64 values by the minimum of three lines in c, and write these lines.
+    """Write three lines in c whose minimum bounds the Euclidean length of any c of 64 values.
 
-    Entries 0 to 3 are the slope of the line through the origin, the slope and the height of the line through FLAT and
-    FLAT + 1, and the length of all values, a constant.
+    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
+    through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the length of all values.
 
-    The largest length of c values is the root of the sum of the c largest squares. It is concave in c. So a line
-    through two neighbouring points is nowhere below it at a whole number.
+    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
+    through two neighbouring points is therefore never below this length for a whole number c.
     """
     n = 0
     for k in range(squares.size):
         squares[k] = 0
-    for value in values:  # most are zero
+    for value in values:  # most values are zero
         square, place = np.float64(value) * np.float64(value), n
         if square > 0:
             while place > 0 and squares[place - 1] < square:
@@ -116,16 +117,17 @@ def concave_lines(values, squares, lines):
 
 @njit(cache=True, nogil=True)
 def length_of(total):
-    """Return the length whose square is ``total``, in units of an instance's lengths, rounded up a little."""
+    """Return the root of ``total``, rounded up a little, in the unit in which the index stores lengths."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
 @njit(cache=True, nogil=True)
 def add_postings(query, starts, postings, terms, sums):
-    """Add the query's lists to the sums of a block. One addition per posting of 4 bytes adds product and count.
+    """Add the postings of the query's lists to the sums of a block. One addition per posting adds product and count.
 
-    A posting is multiplied unchanged: the instance's number in its lower half is less than a step of its value.
-    `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first list is read.
+    A posting has 4 bytes and is multiplied as a whole. The instance's number in its lower half changes the value by
+    less than one step. `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first
+    list is read.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def add_postings(query, starts, postings, terms, sums):
     terms : int32 (TERMS,)
         Scratch.
     sums : int32 (instances of the block,)
-        Written: sums to which the postings are added.
+        The sums to which the postings are added. Updated in place.
     """
     lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
     for j in lists:
@@ -154,7 +156,7 @@ def add_postings(query, starts, postings, terms, sums):
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
-    """Add postings as `add_postings` does. If ``n`` is constant, vector instructions compute the terms."""
+    """Add the first ``n`` postings of a list (see `add_postings`). If ``n`` is constant, the loop is vectorised."""
     for k in range(n):
         terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
     for k in range(n):
@@ -163,7 +165,7 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
 def bound_frequent(query, start, end, words, lengths, counts, products):
-    """Count the frequent features that a query shares with each instance of a chunk, and bound their product.
+    """Count the frequent features that a query shares with each instance of a chunk, and bound their inner product.
 
     Cauchy's inequality bounds the product within one word by two lengths. The first is the length of the instance's
     features in the word. The second is the length of the shared features in the query (`concave_lines`). The loop
@@ -188,19 +190,19 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
-    """Write an upper bound of the similarity to each instance of a chunk, and 0 behind the last instance.
+    """Write an upper bound of the similarity to each instance of a chunk, and 0 after the last instance.
 
     The bound adds sums of postings and bounds of the frequent features' products. The product of the frequent features
-    is also at most their number times the largest magnitude of each side. That bound is tight if all values are equal.
-    The result is 0 for an instance that shares no feature or whose similarity is negative. The loop compiles to vector
-    instructions.
+    is also at most their number times the largest magnitudes of query and instance. The latter bound is tight if all
+    values are equal. The result is 0 for an instance that shares no feature or whose similarity is negative. The loop
+    compiles to vector instructions.
 
     Parameters
     ----------
     query : Query
         The query.
     sums : int32, sizes : uint16, largests : uint16
-        Values of the chunk's instances.
+        Sums of postings, and `NeighbourIndex.sizes` and ``largest``, of the chunk's instances.
     counts, products
         Results of `bound_frequent`.
     beta : float
@@ -208,7 +210,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
     powers : float32 (POWERS + 1,) or None
         See `SearchScratch`.
     bounds : float32 (CHUNK,)
-        Written: the upper bounds.
+        Receives the upper bounds.
     """
     largest, error, count_mask = query.largest / np.float32(LENGTH_STEPS), query.error, query.count_mask
     size, unit, one = np.float32(query.n_features), np.float32(SUM_UNIT), np.float32(1)
@@ -220,7 +222,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
         if powers is None:
             factor = jaccard if beta == 1.0 else one
         else:
-            # A size is capped at 65,535, so that for an instance with more features the quotient could exceed 1.
+            # A stored size is at most 65,535, so the quotient could exceed 1 for an instance with more features.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):

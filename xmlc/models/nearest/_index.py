@@ -1,4 +1,4 @@
-"""Build the index of a training set, which makes the search for nearest instances fast."""
+"""Build the index of a training set, with which the search for nearest instances is fast."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
-BLOCK_ROWS = 1 << 16  # instances per block: numbers fit 16 bits, accumulators (512 KB) fit a level-2 cache
-MOST_POSTINGS = np.iinfo(np.uint32).max  # of a block, because starts of its lists are uint32
-TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several
+BLOCK_ROWS = 1 << 16  # instances per block: their numbers fit into 16 bits, the sums (512 KB) into a level-2 cache
+MOST_POSTINGS = np.iinfo(np.uint32).max  # limit for a block, because the starts of its lists are uint32
+TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several tasks
 LEAST_ROWS = 256  # smallest number of instances per task
-INDEX_FIELDS = (  # of a stored index
+INDEX_FIELDS = (  # the arrays of a stored index
     Field("places", np.uint32, ("n_features",), below="n_features"),
     Field("row_starts", np.int64, ("n + 1",), starts="values"),
     Field("row_places", np.uint32, ("values",), below="n_features"),
@@ -35,11 +35,11 @@ INDEX_FIELDS = (  # of a stored index
 
 
 class NeighbourIndex(NamedTuple):
-    """Hold training instances of unit length, row by row and feature by feature.
+    """Hold the index: training instances of unit length, stored by row and by feature.
 
-    A feature's place is its rank by document frequency, most frequent first, ties to the smaller number. The first
-    64 W features, W = ``words.shape[0]``, are *frequent*: each is a bit in a word of each instance. Every other feature
-    has a list of postings in each block of instances.
+    The place of a feature is its rank by document frequency, most frequent first. For equal frequencies, the smaller
+    number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each frequent feature is a bit in
+    a word of each instance. Every other feature has a list of postings in each block of instances.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class NeighbourIndex(NamedTuple):
     postings : ndarray of uint32, shape (nnz of the features with lists,)
         The instance's number in its block (lower 16 bits) and its value in steps, rounded down (upper 16 bits, signed).
     block_rows : int
-        Instances per block, at most 65,536. The last block may have fewer.
+        Number of instances per block, at most 65,536. The last block may have fewer.
     """
 
     places: np.ndarray
@@ -89,18 +89,16 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Index instances of unit length without explicit zeros, bit-identically on any number of threads.
+    """Return the index of instances of unit length without stored zeros, bit-identical for any number of threads.
 
     Parameters
     ----------
     X : csr_array of float32, shape (n, d)
         Instances.
     n_words : int, optional
-        Words of frequent features per instance. Default: the result of `words_that_pay`.
+        Number of words of frequent features per instance. The default is the result of `words_that_pay`.
     block_rows : int
-        Instances per block.
-    n_jobs : int or None
-        Threads.
+        Number of instances per block. n_jobs : int or None Number of threads.
     """
     (n, d), x = X.shape, kernel_csr(X)
     while np.diff(x.indptr[np.r_[0:n:block_rows, n]]).max(initial=0) > MOST_POSTINGS:
@@ -115,7 +113,7 @@ def build_index(
     first = n_words * WORD_BITS
     blocks = np.array([start // block_rows for _, start, _ in tasks])
     list_starts, cursors = start_lists(counts, order[first:n_used], blocks)
-    # The factor 1 + 1e-6 prevents quotients that rounding makes larger than POSTING_STEPS.
+    # Because of the factor 1 + 1e-6, rounding never makes a quotient larger than POSTING_STEPS.
     steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
     block_starts = np.concatenate(([0], np.cumsum(list_starts[:, -1], dtype=np.int64)))
     row_starts, row_places, row_values = x.indptr.copy(), np.empty_like(x.indices), np.empty_like(x.data)
@@ -143,7 +141,7 @@ def build_index(
 
 
 def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
-    """Cut instances into tasks within blocks, and return the number, start and end of each."""
+    """Divide the instances of each block into tasks, and return the number, start and end of each task."""
     of_block = -(-TASKS // -(-n // block_rows))
     rows = max(-(-min(block_rows, n) // of_block), LEAST_ROWS)
     tasks = [
@@ -155,11 +153,12 @@ def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
-    """Return the number of words that makes the search fastest, from frequencies in descending order.
+    """Return the number of words per instance for the fastest search. The frequencies must be in descending order.
 
-    Each word costs every query a look at all n instances. It saves the postings of its 64 features in the queries that
-    have these features. Queries are assumed to have them as often as training instances do. In measurements, cost and
-    saving were equal if the root mean square of the 64 document frequencies was one in ten instances.
+    For each word, every query reads one number of all n instances. In return, queries with the word's 64 features read
+    no postings of these features. Queries are assumed to have a feature as often as training instances. In
+    measurements, cost and saving were equal if the root mean square of the 64 document frequencies was one in ten
+    instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -171,12 +170,12 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order features by descending frequency, at most n, ties to the smaller number.
+    """Sort features by descending frequency, which is at most n. For equal frequencies, the smaller number is first.
 
     Returns
     -------
     places, order : ndarray of uint32, shape (d,)
-        Place of each feature, and the feature in each place.
+        The place of each feature, and the feature in each place.
     """
     # The smallest dtype is used because NumPy sorts 16-bit integers in linear time.
     order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
@@ -191,7 +190,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     Parameters
     ----------
     counts : ndarray of uint32, shape (tasks, d)
-        Instances of each task that have the feature.
+        Number of instances of each task that have the feature.
     listed : ndarray of uint32, shape (n_lists,)
         Features that have lists.
     blocks : ndarray of int, shape (tasks,)
@@ -215,23 +214,22 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     return starts, cursors
 
 
-# Construction of the index, one task at a time: kernels.
-#
-# A task is a range of instances within one block. Counting sorts its non-zeros by feature, in memory that fits a cache.
-# Then they go to their rows and to their lists of postings in one pass. So each row comes out in ascending order of
-# places, and each list in ascending order of instances. The result does not depend on how instances are cut into tasks.
+# The kernels below build the index, one task at a time. # A task is a range of instances within one block. A counting
+# sort arranges the non-zeros of the task by feature, in memory that fits into a cache. One pass then writes the
+# non-zeros to their rows and lists of postings. Each row is therefore in ascending order of places, and each list in
+# ascending order of instances. The result does not depend on the division into tasks.
 
 
 WORD_BITS = 64
-POSTING_STEPS = 32767  # a posting holds its value as a signed 16-bit multiple of the feature's step
+POSTING_STEPS = 32767  # a posting contains a value as a signed 16-bit multiple of the feature's step
 LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as unsigned 16-bit integers
 
 
 @njit(cache=True, nogil=True)
 def count_in_task(indptr, indices, data, start, end, counts, largest):
-    """Count the features of instances ``start .. end - 1`` and find the largest magnitude of each.
+    """Count the instances ``start .. end - 1`` that have each feature, and find the feature's largest magnitude.
 
-    Reads 8 bytes per non-zero.
+    The kernel reads 8 bytes per non-zero.
 
     Parameters
     ----------
@@ -240,7 +238,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
     start, end : int
         Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        All zero before. Written: the counts, and the largest magnitudes.
+        All zero before. Receive the counts and the largest magnitudes.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -250,7 +248,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
 
 @njit(cache=True, nogil=True)
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
-    """Sort the non-zeros of a task by the place of their feature, then by instance. Returns its number of features.
+    """Sort the non-zeros of a task by the feature's place, then by instance. Return the task's number of features.
 
     Parameters
     ----------
@@ -259,17 +257,18 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
     start, end : int
         Range of the task's instances.
     counts : uint32 (d,)
-        Instances of the task that have each feature.
+        Number of instances of the task that have each feature.
     order : uint32 (number of features with non-zeros,)
         Feature in each place.
     ends : uint32 (d,)
         Scratch.
     entries : uint64 (nnz of the task,)
-        Written: the instance, relative to ``start``, in the upper half and the bits of the value in the lower.
+        Receives the non-zeros. The upper half is the instance, relative to ``start``, and the lower half the bits of
+        the value.
     runs : uint32 (order.size + 1, 2)
-        Written from the start: place of each feature in the task, ascending, and its first entry. One more row marks
-        the end of the entries. Features that the task lacks have no row. Most features of sparse data are in few
-        tasks, and a check for each would take longer than an entry.
+        Receives, from the start, the place of each feature of the task, ascending, and the index of its first entry.
+        One more row marks the end of the entries. Features that the task lacks have no row. Most features of sparse
+        data occur in few tasks, so checking all features would take longer than writing entries.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):
@@ -302,15 +301,15 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
     steps : float32 (n_lists,)
         See `NeighbourIndex`.
     cursors : uint32 (n_lists,)
-        Starts for the task, see `start_lists`.
+        Starts of the task's postings in each list, see `start_lists`.
     shift : int
         Number of the first instance in its block.
     targets : uint32 (instances,)
-        Start of each row. Scratch: overwritten.
+        Start of each row. Overwritten.
     row_places : uint32 (nnz,), row_values : float32 (nnz,)
-        Written: the rows.
+        Receive the rows.
     postings : uint32 (number of postings of the block,)
-        Written: the task's postings.
+        Receives the task's postings.
     """
     for k in range(runs.shape[0] - 1):
         place, is_listed, step, posting = runs[k, 0], runs[k, 0] >= first, 0.0, np.uint64(0)
@@ -322,7 +321,7 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
             row_places[target], row_values[target] = place, value
             targets[row] = target + np.uint32(1)
             if is_listed:
-                # A step may underflow to 0. Then the value is too small for a posting and rounds to 0.
+                # If a step underflows to 0, the value is too small for a posting and is rounded to 0.
                 whole = np.int32(np.floor(value / step)) if step > 0 else np.int32(0)
                 postings[posting] = (np.uint32(whole) << np.uint32(16)) | (row + np.uint32(shift))
                 posting += np.uint64(1)
@@ -330,16 +329,16 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
 
 @njit(cache=True, nogil=True)
 def write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest):
-    """Write words, lengths and largest magnitudes of the frequent features, see `NeighbourIndex`.
+    """Write the words, lengths and largest magnitudes of the frequent features (see `NeighbourIndex`).
 
     Parameters
     ----------
     row_starts, row_places, row_values
-        Rows of the index. Only the frequent features at their start are read.
+        Rows of the index. Only the frequent features at the start of a row are read.
     start, end : int
         Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before. Written: see `NeighbourIndex`.
+        All zero before. Receive the arrays of `NeighbourIndex`.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

@@ -1,17 +1,17 @@
-"""Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3: kernels.
+"""Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3.
 
-The search runs block by block. The postings of the query's rarer features are added to one integer per instance. The
-frequent features would have most of the postings. Words of bits show which of them the query shares, and bound their
-product. Both parts give an upper bound of each similarity. Only similarities whose bound reaches the S-th best are
-computed.
+The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
+Frequent features have no postings, because most postings would be theirs. Words of bits show which frequent features an
+instance shares with the query, and give a bound of their product. Both parts together give an upper bound of each
+similarity. A similarity is computed only if its bound reaches the S-th best similarity.
 
-Measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
+These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
-- A posting takes 0.75 ns (a bare scatter update of this kind 0.55).
-- Bounds take 0.9 ns per instance with one word, a similarity 0.1 to 0.3 µs.
-- On tib-core-26k (41,902 instances, 92 features each) a query touches 29 % of the postings and computes 94
-  similarities, on delicious 36 % and 96.
-- A query on tib-core-26k takes 128 µs: 41 for postings, 38 for bounds and 36 for similarities.
+- A posting takes 0.75 ns. A bare scatter update of this kind takes 0.55 ns.
+- A bound takes 0.9 ns per instance with one word. A similarity takes 0.1 to 0.3 µs.
+- On tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities.
+  On delicious, the numbers are 36 % and 96.
+- A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36 µs for similarities.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ LEAST = np.float32(1e-45)  # the smallest positive float32
 SMALL = np.float32(1e-35)  # if the largest value is at least this, the scale of the histogram is a finite float32
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than this times S, group maxima hardly help to find the S best
-LOWER = np.float32(0.75)  # factor from the first limit to the second: the S-th best is seldom less similar
-AHEAD = 4  # rows to prefetch ahead
+LOWER = np.float32(0.75)  # ratio of the second limit to the first: the S-th best similarity is seldom lower
+AHEAD = 4  # number of rows to prefetch ahead
 
 
 class SearchScratch(NamedTuple):
-    """Hold the memory of one thread, O(d + block of instances + S). Arrays are zero if a query expects zeros."""
+    """Hold the memory of one thread, O(d + instances of a block + S)."""
 
     query: np.ndarray  # float32 (d,): values by place, all zero between queries
     query_words: np.ndarray  # uint64 (W,): bits of the frequent features, all zero between queries
@@ -60,23 +60,23 @@ class SearchScratch(NamedTuple):
     squares: np.ndarray  # float64 (WORD_BITS + FLAT + 1,): scratch for `concave_lines`
     terms: np.ndarray  # int32 (TERMS,): terms that postings add to the sums
     sums: np.ndarray  # int32 (block of instances,), all zero between blocks
-    counts: np.ndarray  # int32 (CHUNK,): frequent features shared
+    counts: np.ndarray  # int32 (CHUNK,): number of shared frequent features
     products: np.ndarray  # float32 (CHUNK,): bound of the frequent features' product
     bounds: np.ndarray  # float32 (block of instances, padded to full chunks)
     maxima: np.ndarray  # float32 (groups of a block of instances,): largest bound of each group
     histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
     groups: np.ndarray  # int64 (groups of a block of instances, and one more)
     candidates: np.ndarray  # int64 (block of instances, and one more)
-    best: np.ndarray  # int64 (S,): a heap of keys, the worst in front, all `FREE` between queries
+    best: np.ndarray  # int64 (S,): a heap of keys with the worst key in front, all `FREE` between queries
     powers: np.ndarray | None  # float32 (POWERS + 1,): upper bound of J**beta for each step of J, None for beta 0, 1
     beta: float  # exponent for which the powers were computed
 
 
 def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
-    """Allocate the scratch memory of one thread."""
+    """Allocate and return the scratch memory of one thread."""
     rows, n_words, n_lists = min(index.block_rows, index.sizes.size), index.words.shape[0], index.steps.size
     padded = -(-rows // CHUNK) * CHUNK
-    powers = None  # then numba compiles no powers
+    powers = None  # for None, numba compiles no powers
     if beta not in (0, 1):
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
@@ -103,7 +103,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 
 
 class IndexRows(NamedTuple):
-    """Hold the instances of the index, row by row, see `NeighbourIndex`."""
+    """Hold the instances of the index, row by row (see `NeighbourIndex`)."""
 
     starts: np.ndarray
     places: np.ndarray
@@ -115,8 +115,8 @@ class Block(NamedTuple):
     """Hold sums and bounds of the similarities to a block of instances."""
 
     first: int  # number of the first instance
-    sums: np.ndarray  # int32: products with the rarer features in units of SUM_UNIT, their number in the lowest bits
-    bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 behind the last instance
+    sums: np.ndarray  # int32: sums over the rarer features, in units of SUM_UNIT. The lowest bits count the products
+    bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 in the padding
     maxima: np.ndarray  # float32: largest bound of each group
 
 
@@ -127,17 +127,18 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     Parameters
     ----------
     x : KernelCSR
-        Queries of unit length without explicit zeros.
+        Queries of unit length without stored zeros.
     first_query : int
         First of the q queries in ``x``.
     index : NeighbourIndex
         The training instances.
     scratch : SearchScratch
-        Memory from `search_scratch`, which also holds beta.
+        Result of `search_scratch`, which also contains beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        -1 and 0 before. Written: nearest first, ties to the smaller number. Missing neighbours stay -1 and 0.
+        All -1 and 0 before. Receive the neighbours, nearest first. For equal similarities, the smaller number is first.
+        Missing neighbours stay -1 and 0.
     n_products : int64 (q,)
-        Written: number of training instances whose similarity was computed.
+        Receives the number of training instances whose similarity was computed.
     """
     x, index, room = unowned(x), unowned(index), unowned(scratch)
     n, S, sums, bounds, maxima = index.sizes.size, room.best.size, room.sums, room.bounds, room.maxima
@@ -190,17 +191,17 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 @njit(cache=True, nogil=True)
 def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, best):
-    """Compute similarities, most promising first, until no other instance can be among the S best.
+    """Compute similarities, highest bounds first, until no other instance can be among the S best.
 
     Parameters
     ----------
     query : Query
         The query.
     block : Block
-        Bounds of the block.
+        Sums and bounds of the block.
     high : float32
-        Limit that at least S bounds of the block reach. These instances come first, so that few others then reach the
-        S-th best.
+        Limit that at least S bounds of the block reach. The instances that reach the limit are first. Few other bounds
+        then reach the S-th best similarity.
     rows : IndexRows
         The training instances.
     groups, candidates, beta, powers, best
@@ -233,11 +234,12 @@ def worst_kept(best):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def compare_with_rows(candidates, whole, query, block, rows, beta, powers, best):
-    """Compute similarities of the candidates whose bound reaches the S-th best, and keep the best.
+    """Compute the similarities of candidates whose bound reaches the S-th best similarity, and keep the best.
 
-    If there are not yet S best ones, ``whole`` is true and rows are computed at once. Otherwise the frequent features
-    at the start of a row first tighten the bound of its candidate. The similarity is computed in float64 and rounded to
-    float32: J**beta times the product of the two rows (`row_product`). Returns the number of similarities computed.
+    ``whole`` is true if fewer than S neighbours were found so far. Similarities are then computed directly. Otherwise
+    the frequent features at the start of a row are first used to tighten the bound of its candidate. The similarity is
+    J**beta times the product of the two rows (`row_product`), computed in float64 and rounded to float32. The kernel
+    returns the number of similarities computed.
     """
     n_products, starts, places, values, words = 0, rows.starts, rows.places, rows.values, rows.words
     sums, bounds, laid_out, query_words = block.sums, block.bounds, query.values, query.words
@@ -270,7 +272,7 @@ def compare_with_rows(candidates, whole, query, block, rows, beta, powers, best)
 
 @njit(cache=True, nogil=True)
 def prefetch_row(places, values, starts, i, whole):
-    """Prefetch the first 16 entries of a row, or all of it if ``whole``."""
+    """Prefetch the first 16 entries of a row, or the whole row if ``whole`` is true."""
     start, end = starts[i], starts[i + 1]
     for p in range(start, end if whole or end < start + 16 else start + 16, 16):
         prefetch(places, p)
@@ -279,10 +281,11 @@ def prefetch_row(places, values, starts, i, whole):
 
 @njit(cache=True, nogil=True)
 def row_product(places, values, start, end, query):
-    """Return the inner product of a row and a query stored by place, float64.
+    """Return the inner product of a row and a query as float64. The query has one value per place.
 
-    The p-th feature of the row goes into sum p modulo 4. The four sums are added as (0 + 1) + (2 + 3). This fixed order
-    allows four additions at a time. It reads 8 bytes per non-zero, and the query's value from a cache.
+    The product of the p-th feature of the row is added to sum p modulo 4. The four sums are added as (0 + 1) + (2 + 3).
+    This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero, and the query's value from
+    a cache.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     # Unsigned indices are never negative, so numba need not wrap them around.
@@ -303,7 +306,7 @@ def row_product(places, values, start, end, query):
     return (a + b) + (c + d)
 
 
-# Selection of the most promising bounds: neighbouring bounds form a group in one cache line, so that few lines are
+# The kernels below select the highest bounds. Neighbouring bounds form a group in one cache line, so that few lines are
 # read again.
 
 
@@ -319,10 +322,10 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return a number that at least k of more than k values reach, and not many more: an edge of a histogram.
+    """Return a limit, an edge of a histogram, that at least k of the values reach, but not many more.
 
-    ``counts`` is scratch for the histogram, whose bars have equal widths. The search is linear, without a branch per
-    value. The result is 0, which all values reach, if all are below `SMALL`.
+    There are more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. Time is linear,
+    without a branch per value. If all values are below `SMALL`, the result is 0, which all values reach.
     """
     largest = np.float32(0)
     for value in values:
@@ -344,9 +347,9 @@ def below_kth_largest(values, k, counts):
 
 @njit(cache=True, nogil=True)
 def collect(bounds, maxima, start, end, groups, found):
-    """List the instances with a positive bound of at least ``start`` and below ``end``, and return their number.
+    """List the instances whose bound is positive and in [start, end), and return the number of instances.
 
-    ``groups`` is scratch for the numbers of groups. The loops have no branches, because these would often be
+    ``groups`` is scratch for the numbers of groups. The loops have no branches, because branches would often be
     mispredicted.
     """
     start = start if start > LEAST else LEAST

@@ -1,4 +1,4 @@
-"""The sparse weighted nearest-neighbour estimator."""
+"""Provide the sparse weighted nearest-neighbour estimator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 
 ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # less than any positive float32
-#: Idle memory of threads: scratch for searches, and for votes (all zero) with the list of labels that have votes.
+#: Memory that no thread uses now: scratch for searches, and pairs of votes (all zero) and a list of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
@@ -39,32 +39,32 @@ Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     """Estimate labels from weighted nearest neighbours in sparse data (swnn2018, Section 3).
 
-    The S training instances most similar to x vote for their labels, each with Sim(x, x_i)**alpha, where ::
+    The S training instances most similar to x vote for their labels. A vote has the weight Sim(x, x_i)**alpha with ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
-    and J is the Jaccard similarity of the supports (Section 3.3). Only instances with a positive similarity vote. Among
-    equally similar instances the smaller numbers are nearer. A label's estimate is its share of the votes (the weights
-    V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
+    J is the Jaccard similarity of the sets of features (Section 3.3). Only instances with a positive similarity vote.
+    Of equally similar instances, the instance with the smaller number is nearer. The estimate of a label is its share
+    of the votes (the weights V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
 
-    An instance with ``sample_weight`` w counts as w neighbours, so its vote is multiplied by w. Only the nearest
-    instances whose weights add up to S vote, the last of them with the remaining weight. For whole weights this equals
-    the model of repeated rows (``numpy.repeat``). The choice of beta differs: it leaves out all copies of an instance.
-    Weights below 1 only change votes: there are at most S neighbours.
+    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. Only the nearest
+    instances whose weights add up to S vote. The farthest of these votes with the remaining weight. With whole weights,
+    the model is the same as for repeated rows (``numpy.repeat``). Only the choice of beta differs, because it leaves
+    out all copies of an instance. Weights below 1 change votes, but there are still at most S neighbours.
 
-    The search is exact: it skips an instance only if an upper bound of its similarity is below the S-th best.
-    Similarities are float32 and bit-identical on any number of threads.
+    The search is exact. It skips an instance only if an upper bound of its similarity is below the S-th best
+    similarity. Similarities are float32 and bit-identical on any number of threads.
 
     Parameters
     ----------
     S : int
         Size of the neighbourhood.
     alpha : float
-        Exponent of the votes, at least 0. With 0 all neighbours count the same.
+        Exponent of the similarity in the votes, at least 0. With 0, all neighbours have equal votes.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0. With 0 the similarity is the cosine. None: 1, or 0 if this
-        improves P@1 by more than a standard error. P@1 is measured on up to 1000 training instances, each left out of
-        its own neighbours.
+        Exponent of the Jaccard similarity, at least 0. With 0, the similarity is the cosine. None selects 0 if it
+        improves P@1 by more than a standard error, and 1 otherwise. P@1 is measured on up to 1000 training instances.
+        An instance is never its own neighbour.
     n_jobs : int, optional
         Threads, see `xmlc.core.threads.resolve_threads`.
 
@@ -75,12 +75,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
         Label sets of the training instances.
     row_weights_ : ndarray of float32, shape (n,), or None
-        Weights of the training instances, or None if all are 1.
+        Weights of the training instances, or None if all weights are 1.
     beta_ : float
         The given or the chosen beta.
     inner_products_ : ndarray of int64, shape (number of queries,)
-        Number of training instances whose similarity the last prediction computed, for each query. Each is an inner
-        product of two sparse rows. Instances excluded by their bound are not counted.
+        For each query of the last prediction, the number of training instances whose similarity was computed. A
+        similarity is an inner product of two sparse rows. Instances excluded by their bound are not counted.
 
     Examples
     --------
@@ -113,11 +113,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Instances. Their lengths do not matter.
+            Instances. Their Euclidean lengths do not matter.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Number of neighbours that each instance counts as. Instances of weight 0 are left out.
+            Weight of each instance, its number of copies. Instances of weight 0 are left out.
 
         Raises
         ------
@@ -137,13 +137,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Choose beta by the ranking of a sample of the instances, each left out of its own neighbours."""
+        """Choose beta by P@1 on a sample of the instances. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
         model._remember_names(X)  # X has no column names here
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            # More than S instances may equal this one, so that it is not among them: then the farthest goes.
+            # If more than S instances equal this instance, it may be missing from its neighbours. The farthest
+            # neighbour is then removed.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -164,9 +165,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Returns
         -------
         numbers : ndarray of int32, shape (n, S)
-            Nearest first, the smaller number first among equally similar ones. -1 marks missing neighbours.
+            Neighbours, nearest first. Of equally similar instances, the smaller number is first. -1 marks missing
+            neighbours.
         similarities : ndarray of float32, shape (n, S)
-            Similarities of these neighbours, 0 for missing ones.
+            Similarities of these neighbours, 0 for missing neighbours.
         """
         numbers, similarities = self._by_tasks(X, lambda numbers, similarities: (numbers, similarities), "searching")
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
@@ -217,7 +219,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _ranked(
         self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the most votes of these neighbours, and their estimates times any label weights."""
+        """Return the k labels with the most weighted votes of given neighbours, and the labels' weighted estimates."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
         self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
@@ -230,9 +232,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters, results and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
-        for name in ("S", "alpha", "beta"):  # they may have been set after training
+        for name in ("S", "alpha", "beta"):  # `set_params` may have changed the values after training
             check_value(type(self), name, getattr(self, name))
-        # The first call may compile a kernel, and `Progress` then reports it.
+        # The first call may compile a kernel, and `Progress` then reports the compilation.
         with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
             x = nonzero(self._one_instance(indices, values))
             x = nonzero(unit_row(x))  # scaling may round values to 0
@@ -242,7 +244,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return labels[0], scores[0]
 
     def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of blocks of instances, call ``use`` with them, and stack its results."""
+        """Find the neighbours of each block of instances, call ``use`` with the neighbours, and stack the results."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -255,7 +257,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
         """Find the neighbours of instances ``start .. end - 1``, and return inner products and ``use``'s results."""
         scratch = self._take_scratch()
-        # N(1; x), ..., N(S; x) and their Sim (Section 3.3). ``use`` sums their votes.
+        # These arrays are N(1; x), ..., N(S; x) and their similarities Sim (Section 3.3). ``use`` sums the votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
         similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
         nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
@@ -263,7 +265,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return n_products, *use(numbers, similarities)
 
     def _take_scratch(self) -> SearchScratch:
-        """Return the scratch memory of one thread, reused if possible, because creation takes longer than a search."""
+        """Return the scratch memory of one thread. It is reused, because allocation takes longer than a search."""
         try:
             scratch = self._idle[0].pop()
         except IndexError:
@@ -279,9 +281,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self.beta_ if self.beta is None else float(self.beta)
 
     def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Call a kernel with neighbours, votes, label sets, memory for votes and labels, and ``more``.
+        """Compute the neighbours' votes, and call a kernel with the votes, label sets, memory and ``more``.
 
-        Votes are relative to the nearest neighbour's, so that none overflows or vanishes.
+        Votes are relative to the vote of the nearest neighbour, so that no vote overflows or vanishes.
         """
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
         # Most models use alpha 2. A written-out square needs no compiled function.
@@ -298,11 +300,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._idle[1].append(room)  # the kernel has set its votes to zero again
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
-        """Scale instances to unit length and drop zeros, both stored ones and ones that scaling produces."""
+        """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave scratch memory out: it is large, is written to, and is rebuilt if missing."""
+        """Return the state without scratch memory, which is large and is rebuilt if missing."""
         return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -325,17 +327,17 @@ def nonzero(x: KernelCSR) -> KernelCSR:
     return x if n == x.data.size else KernelCSR(np.array([0, n]), x.indices[x.data != 0], x.data[x.data != 0])
 
 
-# From neighbours to labels: kernels.
+# The kernels below compute labels from neighbours.
 
 
 @njit(cache=True, nogil=True)
 def vote(neighbours, weights, label_starts, labels, votes, seen):
-    """Sum the votes of one instance's neighbours: f(x) of Section 3.3, from the nearest to the farthest, in float64.
+    """Sum the votes of one instance's neighbours, f(x) of Section 3.3, in float64 from nearest to farthest.
 
     Parameters
     ----------
     neighbours : int32 (S,)
-        Training instances, nearest first. -1 ends them.
+        Training instances, nearest first. -1 marks the end.
     weights : float64 (S,)
         Vote of each neighbour.
     label_starts : int64 (n + 1,)
@@ -343,16 +345,16 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     labels : uint32 (number of positives of the training set,)
         Labels of the training instances.
     votes : float64 (m,)
-        Zero before. Written: the votes of the labels seen.
+        All zero before. Receives the votes of the labels in ``seen``.
     seen : uint32 (m + 1,)
-        Written: the labels that have votes.
+        Receives the labels that have votes.
 
     Returns
     -------
     n_seen : int
         Number of labels that have votes.
     total : float
-        Sum of the neighbours' votes, by which to divide (swnn2018, Section 3.5).
+        Sum of the neighbours' votes, the divisor of the estimates (swnn2018, Section 3.5).
     """
     n_seen, total = 0, 0.0
     for r in range(neighbours.size):
@@ -360,10 +362,10 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # The lower limit counts a label once even if its weight underflowed to zero.
+        # With the lower limit, a label is listed once even if its first vote underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
-            # A branch would be mispredicted often, so this counter avoids one.
+            # A branch would often be mispredicted, so the label is always written and the counter may stay the same.
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
@@ -372,7 +374,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
-    """List the labels whose share of the votes exceeds their threshold, in no particular order per instance.
+    """List for each instance the labels whose share of the votes exceeds their threshold, in no particular order.
 
     Parameters
     ----------
@@ -381,11 +383,11 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)
-        Zero before. Written: the number of labels of each instance.
+        All zero before. Receives the number of labels of each instance.
     found : int32
-        Written: the labels, ``counts`` entries for each instance.
+        Receives the labels, ``counts`` entries for each instance.
     estimates : float32
-        Written: the estimates of these labels.
+        Receives the estimates of these labels.
     """
     n_found = 0
     for i in range(neighbours.shape[0]):
@@ -401,18 +403,18 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest weighted share of the votes, ties to the smaller label.
+    """Find the k labels with the largest weighted shares of the votes. For equal shares, the smaller label is first.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
         As in `list_shares`.
     label_weights : float64 (m,) or (0,)
-        Factor for each label, or none.
+        Factor for each label. An empty array means no factors.
     best : int32 (n, k)
-        -1 before. Written: the labels, best first.
+        All -1 before. Receives the labels, best first.
     scores : float32 (n, k)
-        Zero before. Written: their scores.
+        All zero before. Receives the scores of these labels.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
