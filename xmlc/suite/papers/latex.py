@@ -1,4 +1,4 @@
-"""Print tables in LaTeX. Each panel is a separate float that fits one or both columns of a two-column article."""
+"""Print tables in LaTeX. Each panel is a float that fits one or both columns of a two-column article."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.panels import Panel
 from xmlc.suite.papers.printing import fingerprint_of, title_of
 
-COLUMN, PAGE = 241.0, 487.0  # widths in pt, of one column and of both
-SEPARATION = 4.0  # pt between two columns of a table, twice \tabcolsep
-LINES = 52  # the most lines on a page with a caption
-PARAGRAPH, NARROWEST = 110.0, 55.0  # pt: columns wider than the first are broken into lines, down to the second
+COLUMN, PAGE = 241.0, 487.0  # The widths in pt of one column and of the page.
+SEPARATION = 4.0  # Space in pt between two columns of a table: twice \tabcolsep.
+LINES = 52  # The most lines of a table on a page with a caption.
+PARAGRAPH, NARROWEST = 110.0, 55.0  # Columns wider than 110 pt may be broken, to 55 pt at least.
 # Widths in pt of characters at footnote size (8 pt Computer Modern), measured with pdflatex and rounded up.
 WIDTHS = {character: width for width, characters in (
     (2.4, "!',.:;[]`il|"), (2.6, "fj"), (2.9, " -"), (3.1, "I"), (3.4, "()rst"), (3.8, "cez"), (4.1, "?"), (4.3, "J"),
@@ -36,7 +36,10 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 @dataclass(frozen=True)
 class PrintedColumn:
-    """Hold one column: heading lines, texts with whether they are bold, whether it names rows, width in pt."""
+    """Hold one column: the lines of its heading, and its texts with a flag for bold.
+
+    It also has its width in pt, and a flag for columns that name rows.
+    """
 
     heading: list[str]
     cells: list[tuple[str, bool]]
@@ -45,7 +48,7 @@ class PrintedColumn:
 
 
 def to_latex(table: Table) -> str:
-    """Return all panels of a table, for documents that use the package booktabs. Notes become comments."""
+    """Return all panels of a table as LaTeX, which needs the package booktabs. Notes become LaTeX comments."""
     lines = [
         f"% {title_of(table)} of {table.paper}, needs \\usepackage{{booktabs}}",
         f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
@@ -56,7 +59,7 @@ def to_latex(table: Table) -> str:
 
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
-    """Return one panel, the ``place``-th of its table. It has several floats if it is wider or longer than a page."""
+    """Return the panel at ``place`` in its table as LaTeX. Panels larger than a page are divided into several floats."""
     floats: list[str] = []
     for columns in _parts([*_columns(panel)]):
         environment, room = ("table", COLUMN) if _width(columns) <= COLUMN else ("table*", PAGE)
@@ -85,7 +88,7 @@ def _columns(panel: Panel) -> Iterator[PrintedColumn]:
 
 
 def _broken(heading: str, widest: float) -> list[str]:
-    """Break a heading that is wider than its column into two lines, as evenly as possible."""
+    """Return the lines of a heading. A heading wider than ``widest`` is broken into two lines of similar width."""
     words = heading.split()
     if len(words) < 2 or _text_width(heading) <= widest:
         return [heading]
@@ -99,7 +102,7 @@ def _text_width(text: str, bold: bool = False) -> float:
 
 
 def _least(column: PrintedColumn) -> float:
-    """Return the least width of a column. Long texts can be broken into lines, but words cannot."""
+    """Return the least width of a column. Long texts can be broken into lines, but only between words."""
     if column.width <= PARAGRAPH:
         return column.width
     words = [word for text, _ in column.cells for word in text.replace("/", "/ ").replace("-", "- ").split()]
@@ -112,7 +115,7 @@ def _width(columns: Iterable[PrintedColumn]) -> float:
 
 
 def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
-    """Divide columns into parts that fit a page. Each part begins with the columns that name rows."""
+    """Divide the columns into parts that fit on a page. Each part begins with the columns that name rows."""
     names = [column for column in columns if column.names]
     part = list(names)
     for column in columns[len(names) :]:
@@ -125,7 +128,7 @@ def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
 
 
 def _broken_columns(columns: list[PrintedColumn], room: float) -> dict[int, float]:
-    """Return the width of each column whose texts are broken into lines, by the column's index."""
+    """Return the widths of the columns whose texts are broken into lines, by the index of the column."""
     missing = _width(columns) - room
     spare = math.fsum(column.width - _least(column) for column in columns)
     if missing <= 0 or not spare:
@@ -139,7 +142,7 @@ def _broken_columns(columns: list[PrintedColumn], room: float) -> dict[int, floa
 
 
 def _pages(columns: list[PrintedColumn], broken: dict[int, float]) -> Iterator[range]:
-    """Divide rows into parts that fit a page."""
+    """Divide the rows into parts that fit on a page."""
     start = lines = 0
     n = len(columns[0].cells)
     for row in range(n):

@@ -1,4 +1,4 @@
-"""Declare and write figures, all in one style.
+"""Declare, draw and write figures in a common style.
 
 Matplotlib is imported only in functions that draw, because the workflow reads the declarations at each start.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Widths in inches of one and of both columns of a LaTeX article with two columns, which are 241 pt and 487 pt.
+# Widths in inches of one column and of both columns of a two-column LaTeX article. They are 241 pt and 487 pt.
 COLUMN, BOTH = 241 / 72.27, 487 / 72.27
 
 SETTINGS: dict[Any, Any] = {
@@ -40,7 +40,7 @@ SETTINGS: dict[Any, Any] = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
     "grid.color": "0.88",
-    # Text stays text in SVG, fonts are embedded in PDF, and two runs write the same bytes.
+    # SVG files contain text as text, PDF files embed fonts, and files are bit-identical in each run.
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
     "pdf.fonttype": 42,
@@ -50,20 +50,20 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-DPI = 300  # resolution of PNG files
-LEGEND_LINE, LABELS = 0.17, 0.3  # heights in inches
+DPI = 300  # Resolution of PNG files.
+LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches.
 
-# The colours of Okabe and Ito, which every kind of colour vision can distinguish.
+# The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
-# Takes the paper, then the records of each need.
+# The arguments are the paper, then the records for each need.
 Draw = Callable[..., "Figure"]
 
 
 @dataclass(frozen=True)
 class FigureDefinition(Declared):
-    """Declare a figure with its caption and the function that draws it. Calling it draws the figure."""
+    """Declare a figure with its caption and the function that draws it. A call of the definition draws the figure."""
 
     caption: str
     draw: Draw
@@ -77,12 +77,12 @@ class FigureDefinition(Declared):
 
 
 def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDefinition]:
-    """Declare the figure that the decorated function draws. It belongs to the paper whose module declares it."""
+    """Return a decorator for a function that draws a figure. The function's module belongs to the figure's paper."""
     return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 
 def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
-    """Return a sheet and its panels, row by row. It is as wide as one column of a paper or, if needed, as both.
+    """Return a figure and its panels, row by row. It is as wide as one column of a paper, or as both if necessary.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85
     together : int
         Number of consecutive panels that always stay in one row.
     shape : float
-        Height of a panel as a multiple of its width. Wide panels are lower, and the sheet has extra height for labels.
+        Height of a panel as a multiple of its width. Wide panels are lower. The figure has extra height for labels.
     """
     from matplotlib.figure import Figure
 
@@ -113,8 +113,8 @@ Outside = Literal["outside lower center", "outside upper center"]
 
 
 def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
-    """Add a legend below or above all panels, in as many columns as fit, and make the sheet higher for it."""
-    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # points
+    """Add a legend below or above all panels, in as many columns as fit. The height of the figure grows with it."""
+    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # Width in points.
     lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
     sheet.legend(handles=entries, loc=loc, ncols=-(-len(entries) // lines))
@@ -130,7 +130,7 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
 
 
 def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
-    """Write a figure in one format. The same figure gives the same bytes."""
+    """Write a figure in one format. The file is bit-identical for the same figure."""
     import matplotlib as mpl
 
     with mpl.rc_context(SETTINGS):
@@ -138,7 +138,7 @@ def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
 
 
 def apart(values: Collection[float]) -> set[float]:
-    """Choose at most five values, from the largest on, whose labels do not overlap on a logarithmic axis."""
+    """Return at most five values whose labels do not overlap on a logarithmic axis. The largest value is included."""
     chosen: list[float] = []
     for value in sorted(values, reverse=True):
         if not chosen or chosen[-1] >= value * math.sqrt(math.sqrt(max(values) / min(values))):

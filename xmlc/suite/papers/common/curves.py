@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Style = dict[str, Any]  # arguments of matplotlib
+Style = dict[str, Any]  # Keyword arguments of matplotlib.
 
-# Markers distinguish the methods in black and white, too.
+# Markers distinguish the methods in black-and-white prints.
 STYLES: dict[str, Style] = {
     "sto": {"color": VERMILION, "marker": "s"},
     "fta": {"color": BLUE, "marker": "o"},
@@ -37,7 +37,7 @@ CHOSEN: Style = {
     "linestyle": "none",
 }
 
-NARROWEST, MOST = 1.1, 6  # the least width of a panel in inches, and the largest number of panels in a row
+NARROWEST, MOST = 1.1, 6  # The least width of a panel in inches, and the most panels in a row.
 
 
 @figure(
@@ -46,13 +46,14 @@ NARROWEST, MOST = 1.1, 6  # the least width of a panel in inches, and the larges
     caption="Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset.",
 )
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
-    """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c, a panel for each model and dataset."""
+    """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c. Each model and dataset has a panel."""
     found: dict[tuple[str, str], list[ThresholdRecord]] = {}
     for record in records:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
     by_model = len(datasets) >= len(models)
-    down, across = (models, datasets) if by_model else (datasets, models)  # the larger number goes side by side
+    # Rows of panels follow the longer of the two lists.
+    down, across = (models, datasets) if by_model else (datasets, models)
     together = -(-len(across) // -(-len(across) // MOST))
     spare = [""] * (-len(across) % together)
     places = [(group, other) for group in down for other in across + spare]
@@ -60,7 +61,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
     spec = grid[0].get_gridspec()
     columns = spec.ncols if spec else len(grid)
-    first: dict[str, Axes] = {}  # the first panel of each dataset, whose scale its other panels share
+    first: dict[str, Axes] = {}  # The first panel of each dataset sets the scale of its panels.
     for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
         if panel:
             axes.sharey(first.setdefault(other if by_model else group, axes))
@@ -106,7 +107,7 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
-    """Return the ascending values 1/c, and the macro-F of each part in percent, averaged over seeds."""
+    """Return the ascending values of 1/c, and the mean macro-F over seeds on each part of the data, in percent."""
     grids = [sorted(run.grid, key=lambda point: 1 / _c_of(run, point)) for run in runs]
     values = [[_c_of(run, point) for point in grid] for run, grid in zip(runs, grids)]
     if any(value != values[0] for value in values):
@@ -134,7 +135,7 @@ def _c_of(record: ThresholdRecord, point: GridScores) -> float:
 
 
 def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
-    """Add one legend for all panels: colours and markers, line styles, and the chosen point."""
+    """Add one legend for all panels. It explains colours, markers, line styles and the chosen point."""
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], **STYLES[m], linestyle="none", label=method_title(m)) for m in methods]

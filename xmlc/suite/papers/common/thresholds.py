@@ -1,4 +1,4 @@
-"""Declare tables of tuned thresholds: Tables 2 and 4 of plt2016, and the measures of all threshold methods."""
+"""Declare the tables of tuned thresholds: Tables 2 and 4 of plt2016, and measures of all threshold methods."""
 
 from __future__ import annotations
 
@@ -26,26 +26,29 @@ from xmlc.suite.results.titles import (
     model_title,
 )
 
-HASHED = "plt-hashed"  # the PLT of plt2016, while "plt" is our variant
-FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # methods of the tables `table4` and `measures`
+HASHED = "plt-hashed"  # The PLT of plt2016. The name "plt" is our variant.
+FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # The methods of the tables `table4` and `measures`.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
 def means(numbers: Iterable[Number]) -> Rows:
-    """Return means over seeds. In each dataset and model, models trained on the whole training set come last."""
+    """Return means over seeds. For each dataset and model, rows of the whole training set come last."""
     rows = average(numbers, METHOD_KEYS)
     places = list(dict.fromkeys(key[:2] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
 
 
 def by_split(table: Table) -> Rows:
-    """Return the means of all records."""
+    """Return the means over seeds of all numbers in a table's records."""
     return means(table.numbers())
 
 
 def hashed(table: Table) -> list[str]:
-    """Return a note on the paper's PLT, with the number of slots of its weights on each dataset, if it has a row."""
+    """Return a note on the PLT of plt2016, with its number of weight slots on each dataset.
+
+    The note is left out if this PLT has no row.
+    """
     records = table.records
     bits = {record.dataset.name: record.hyperparameters["hash_bits"] for record in records if record.model == HASHED}
     if not bits:
@@ -63,7 +66,7 @@ def hashed(table: Table) -> list[str]:
 def overfitting(table: Table) -> list[str]:
     """Return notes on the runs in which STO overfits, as plt2016 observes.
 
-    Its macro-F is then the highest on the validation set but not on the test set.
+    STO overfits if its macro-F is the highest on the validation set but not on the test set.
     """
     shown: dict[bool, list[str]] = {True: [], False: []}
     for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
@@ -116,7 +119,7 @@ table2 = TableDefinition(
 
 
 def _tuned_ofo(table: Table) -> Rows:
-    """Return the rows of OFO with a and b tuned, with the macro-F of FTA and STO added."""
+    """Return the rows of OFO with tuned a and b, with the macro-F of FTA and STO as additional quantities."""
     rows = average(table.numbers(), METHOD_KEYS)
     found: Rows = {}
     for (dataset, model, method), row in rows.items():
@@ -153,10 +156,10 @@ table4 = TableDefinition(
 
 
 def _by_measure(table: Table) -> Rows:
-    """Return means with a row for each measure that thresholds were tuned for.
+    """Return means over seeds, with a row for each measure that thresholds were tuned for.
 
-    A row has its own measure in brackets, and measures without a row are hidden. Methods of earlier versions that no
-    longer exist have no row.
+    Brackets mark the measure that a row was tuned for. Columns of measures without such a row are hidden. Records of
+    methods that xmlc does not have are left out.
     """
     numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
     rows = means(number for number in numbers if number.method in (*TUNABLE_MEASURES, *METHODS))

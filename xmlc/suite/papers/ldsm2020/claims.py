@@ -1,4 +1,7 @@
-"""Test the statements of ldsm2020 on our records. Sources are sections, figures and tables (pages have no numbers)."""
+"""Test the statements of ldsm2020 on our records.
+
+The paper's pages have no numbers, so the sources of statements are sections, figures and tables.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from xmlc.suite.results.records.sweep import SweepRecord
 
 statements = Claims.of("ldsm2020")
 
-LDSM = ("ldsm", "ldsm-mean")  # both models optimise J
+LDSM = ("ldsm", "ldsm-mean")  # Both models optimise J.
 
 
 def purity_is_bounded(record: ForestRecord) -> bool:
-    """Return whether Lemma 3 applies to these weights, without division by zero.
+    """Return whether Lemma 3 gives a useful bound for the weights of a record.
 
-    Its bound must also be stronger than J >= -lambda_1 (M - 1).
+    The bound must not divide by zero, and must be stronger than J >= -lambda_1 (M - 1).
     """
     if record.model not in LDSM:
         return False
@@ -39,7 +42,7 @@ INSIDE = (
 
 @statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the root with all nodes below it, in the trees whose objectives a record contains."""
+    """Compare the objective J of the root with the objectives of all nodes below it, in the recorded trees."""
     for record in _with_objectives(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
@@ -50,38 +53,40 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the lowest J of any node with the bound. See docs/models.md for the wrong step of the proof."""
+    """Compare the lowest J of all nodes with the bound of Lemma 3. docs/models.md shows the error in its proof."""
     for record in _with_objectives(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
         yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
 
 
 def _with_objectives(records: Sequence[ForestRecord]) -> list[ForestRecord]:
-    """Return the records of LdSM that contain objectives."""
+    """Return the records of LdSM that contain objectives J."""
     return [record for record in records if record.model in LDSM and record.objectives]
 
 
 R = TypeVar("R", bound=Record)
 
 OURS, FASTXML = "ldsm", "fastxml"
-# PfastreXML is left out. The suite's has propensities and tail classifiers, and is points behind its published row.
+# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its scores are points below
+# the published scores.
 OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
-FEW = 10  # trees, after which the paper observes little gain
-FEW_ON = {("bibtex", 2): 20}  # other numbers of trees, by dataset and M (Section 5)
-FEWER = 16  # times fewer nodes in the small trees
+FEW = 10  # The paper observes little gain after this many trees.
+FEW_ON = {("bibtex", 2): 20}  # Exceptions to `FEW`, by dataset and M (Section 5).
+FEWER = 16  # The small trees have this factor fewer nodes.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
-# The largest ratio of the depths of the deepest and a balanced tree, for the datasets that Section 5 names.
+# The largest ratio of the deepest tree's depth to a balanced tree's depth, by dataset (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# Each plot of Figure 1 has a figure in the supplement. A scope has the datasets of both.
+# Each plot of Figure 1 has a figure with more datasets in the supplement. A scope contains the datasets of both.
 SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
 PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# LdSM minus the other in Table 1: the smaller of the mean differences of P@k and of nDCG@k. PLT has P@k only.
+# Published effects from Table 1: LdSM minus the other method. Of the mean differences in P@k and nDCG@k, the smaller is
+# used. PLT has only P@k.
 IN_PRINT = {
     "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
     "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
@@ -89,13 +94,13 @@ IN_PRINT = {
 
 
 def precision(metrics: Mapping[str, float]) -> float:
-    """Return the mean of P@1, P@3 and P@5 in percent."""
+    """Return the mean of P@1, P@3 and P@5, in percent."""
     return 100 * math.fsum(metrics[name] for name in METRICS) / len(METRICS)
 
 
 @statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
 def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare LdSM with each other tree method by the means over k = 1, 3 and 5."""
+    """Compare LdSM with each other tree method, by the means of P@k and of nDCG@k over k = 1, 3 and 5."""
     return least(
         ranked_apart(dataset, other, models[OURS], models[other], *names)
         for (dataset, _), models in by_model(records).items()
@@ -107,7 +112,7 @@ def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
 
 @statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the first trees of the ensembles, and the best single trees of a search."""
+    """Compare LdSM and FastXML by the first trees of their ensembles, and by the best single trees of a search."""
     for (dataset, seed), models in by_model(forests).items():
         first = {name: _score_of(record, 1) for name, record in models.items()}
         ours, other = first.get(OURS), first.get(FASTXML)
@@ -121,7 +126,7 @@ def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[Ranki
 
 @statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the ensembles if they have equally many trees."""
+    """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
     for (dataset, seed), models in by_model(records).items():
         if {OURS, FASTXML} <= {*models}:
             ours, other = (models[name].rows[-1] for name in (OURS, FASTXML))
@@ -131,7 +136,7 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the gain of the first ten trees with the gain of all further trees."""
+    """Compare the gain from the first ten trees with the gain from all further trees."""
     for record in of_ours(records):
         one, few = _score_of(record, 1), _score_of(record, FEW)
         if one is not None and few is not None and record.rows[-1].n_trees > FEW:
@@ -140,7 +145,7 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
 
 @statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Measure the largest gain of any metric from further trees."""
+    """Measure the largest gain in any metric from further trees."""
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
         last = record.rows[-1]
@@ -152,7 +157,7 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
 def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the depth with the paper's bounds for the dataset."""
+    """Compare the depth of the deepest tree with the paper's bound for the dataset."""
     for record in of_ours(records):
         if record.trees:
             times = max(record.trees.depths) / _log(record.dataset.m, record.setting("arity"))
@@ -162,7 +167,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths at both ends of the sweep. phi counts the nodes that were grown, which T_max only limits."""
+    """Compare the depths at both ends of a sweep over T_max, the limit on nodes. phi is the actual number of nodes."""
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
         if record.hyperparameter == "max_nodes" and grown:
@@ -173,7 +178,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
 
 @statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the largest trees of a sweep with trees of a sixteenth of T_max, if their numbers of nodes differ."""
+    """Compare the largest trees of a sweep with trees for a sixteenth of T_max, if their numbers of nodes differ."""
     for record in of_ours(records):
         rows = {float(str(row.value)): row for row in record.rows}
         most, few = rows[max(rows)], rows.get(max(rows) / FEWER)
@@ -193,7 +198,7 @@ def _log(value: float, base: float) -> float:
 
 
 def _score_of(record: ForestRecord, n_trees: int) -> float | None:
-    """Return the precision of the first ``n_trees`` trees, if it was measured."""
+    """Return the precision of the first ``n_trees`` trees, or None if it was not measured."""
     scores = {row.n_trees: precision(row.metrics) for row in record.rows}
     return scores.get(n_trees)
 

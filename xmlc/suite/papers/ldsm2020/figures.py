@@ -1,4 +1,7 @@
-"""Draw the figures of ldsm2020: growth of the ensemble, size and depth of trees, single trees, objectives by level."""
+"""Draw the figures of ldsm2020.
+
+They show scores by the size of the ensemble, size and depth of trees, single trees, and objectives by level.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 R = TypeVar("R", bound=Record)
-PercentByMeasure = dict[str, float]  # by measure, in percent
+PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
 
 OURS, OTHER = "ldsm", "fastxml"
-BINARY = "ldsm-mean"  # its trees are binary on delicious, as in Figures 1, 3 and 7, while Table 4 has M = 4
-EXEMPLARY_DATASET = "delicious"  # the dataset of Figure 1
+BINARY = "ldsm-mean"  # Binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4.
+EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Colours and markers by k. Lines of precision are solid, lines of nDCG dashed. nDCG@1 equals P@1.
+# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
 LINES: dict[str, dict[str, Any]] = {
@@ -40,9 +43,9 @@ TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
 FEW_LEVELS = 7
-NARROWEST, WITH_LEVELS = 1.6, 2.2  # the least width of a panel in inches, without and with a legend of levels
-ROOM = 60  # the axis of Figure 2 ends at this multiple of the largest number of labels, for the dataset's name
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # colours of arities
+NARROWEST, WITH_LEVELS = 1.6, 2.2  # The least width of a panel in inches, without and with legend.
+ROOM = 60  # Figure 2's axis ends at this multiple of the largest number of labels, to fit the dataset's name.
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Colours of the arities.
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (
@@ -62,7 +65,7 @@ def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
 )
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
-    """Draw Figure 5: P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth."""
+    """Draw Figure 5: P@k and nDCG@k against the maximum number of nodes per tree, with the resulting depths."""
     return _panels(records, _draw_sweep)
 
 
@@ -73,7 +76,7 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     caption="Single trees and ensembles, precision on the left and nDCG on the right.",
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
-    """Draw Figure 6: single trees next to ensembles, with precision on the left and nDCG on the right."""
+    """Draw Figure 6: scores of single trees next to ensembles, with precision on the left and nDCG on the right."""
     names = _datasets(forests)
     sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
     for place, name in enumerate(names):
@@ -95,7 +98,10 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
 ) -> Figure:
-    """Draw Figure 1 for one dataset, by preference Delicious: growth and size above, single trees below."""
+    """Draw Figure 1 for one dataset, which is Delicious if it was run.
+
+    The upper panels show scores by number and by size of trees. The lower panels show single trees.
+    """
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
     sheet, grid = panels(4, NARROWEST, shape=1.2)
@@ -122,7 +128,10 @@ def figure1(
     caption="Depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K.",
 )
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 2: depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K."""
+    """Draw Figure 2: depth of the deepest tree against the number of labels K.
+
+    Lines show 1, 2 and 3 times log_M K, the depth of a balanced tree with M children per node.
+    """
     shaped = [(record, record.trees) for record in records if record.trees]
     sheet, (axes,) = panels(1, NARROWEST)
     arities: dict[float, list[float]] = {}
@@ -137,7 +146,7 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
         arities.setdefault(arity, []).append(x)
     for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
-        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # two points suffice, because the scale is logarithmic
+        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # Two points suffice on a logarithmic scale.
         for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
             depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
             axes.plot(ends, depths, color=colour, linestyle=style, label=title)
@@ -150,15 +159,15 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 
 
 def _objectives_figure(name: str, trees: int) -> FigureDefinition:
-    """Declare Figure 3 (one tree) or Figure 7 (two): J against epochs, level by level.
+    """Declare Figure 3 (one tree) or Figure 7 (two trees): the objective J against epochs, for each level of a tree.
 
-    A line is the mean over the nodes of a level. Its band extends from the smallest to the largest J. Dotted lines are
-    the bounds of J (Lemma 1).
+    A line shows the mean over the nodes of a level, and the band the range from the smallest to the largest J. Dotted
+    lines show the bounds of J (Lemma 1).
     """
 
     @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
-        """Draw the objectives J against epochs, level by level."""
+        """Draw the objective J against epochs, for each level of a tree."""
         names = _datasets(records)
         sheet, grid = panels(trees * len(names), WITH_LEVELS)
         for axes, (name, tree) in zip(grid, product(names, range(trees)), strict=True):
@@ -225,9 +234,9 @@ def _bars() -> list[Patch]:
 
 
 def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, PercentByMeasure]:
-    """Return the scores of single trees and ensembles.
+    """Return the scores of single trees and ensembles by their names in the figure.
 
-    1 is the first tree of the ensemble, 1* the best tree that a search found.
+    In these names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """
     groups = {}
     grown = {name: [r for r in forests if r.model == name] for name in (OURS, OTHER)}

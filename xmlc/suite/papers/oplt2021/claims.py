@@ -1,8 +1,8 @@
-"""Test the statements of oplt2021 on our records. Pages are counted from the paper's first.
+"""Test the statements of oplt2021 on our records. Page numbers begin with 1 at the paper's first page.
 
-Models are compared on each dataset and seed at equal numbers of passes. Parabel makes no passes, so its rivals have the
-most passes. Claims are about trees that grow by the rule of the authors' program, as in the paper. Claims on CMT have a
-second version, about trees that grow by Algorithm 8 as printed.
+Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes, so it is compared with
+the models with the most passes. The claims are about trees that grow by the rule of the authors' program, as in the
+paper. Claims on CMT have a second version about trees that grow by Algorithm 8 as printed.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from xmlc.suite.results.titles import model_title, without_passes
 
 statements = Claims.of("oplt2021")
 
-WIKI10 = 30_938  # labels of Wiki10. The paper calls datasets with more labels the larger ones
-SINGLE = 1.0  # labels per instance in few-shot data
+WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
+SINGLE = 1.0  # Labels per instance in few-shot datasets.
 BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
-ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # trees by the rule of the authors' program
+ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # Trees grow by the rule of the authors' program.
 OFFLINE = ("iplt", "parabel-single")
-PROGRAM, PRINTED = "ratio", "printed"  # names in OPLT of the scores of best-greedy
+PROGRAM, PRINTED = "ratio", "printed"  # OPLT's names for the two scores of the best-greedy policy.
 BALANCES = Where("sweep", "full", sweeps=("balance",))
-# The scopes of claims: datasets that the paper names, or that have more labels than Wiki10.
+# Claims are about the datasets that the paper names, or about datasets with more labels than Wiki10.
 NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# Published effects. In Table 2 they are differences from IPLT, which is ahead of Parabel, as the mean of both policies.
-# In Table 3 they are differences from CMT.
+# Published effects. The effects from Table 2 are means over both policies of the difference from IPLT, which is better
+# than Parabel. The effects from Table 3 are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
-# The paper's table shows the better of up to three passes.
+# Table 3 shows the best result of up to three passes.
 TABLE_3 = {model_title(f"{name}-3-passes"): {"aloi": apart} for name, apart in zip(ONLINE, (-5.48, -4.72), strict=True)}
 
 RankingPairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
@@ -48,19 +48,19 @@ RankingPairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
 
 @statements.claim("as-good-as-offline", RANKINGS, about=NAMED, printed=BOTH)
 def as_good_as_offline(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare the P@1 of both policies with the better of IPLT and Parabel."""
+    """Compare the P@1 of each policy with the better P@1 of IPLT and Parabel."""
     return least(_differences(records, ONLINE, *OFFLINE))
 
 
 @statements.claim("behind-offline-on-large", RANKINGS, about=LARGER)
 def behind_offline_on_large(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare the P@1 of the greedy policy with the worse of IPLT and Parabel."""
+    """Compare the P@1 of the greedy policy with the lower P@1 of IPLT and Parabel."""
     return least(replace(effect, value=-effect.value) for effect in _differences(records, (GREEDY,), *OFFLINE))
 
 
 @statements.claim("greedy-over-random", RANKINGS, about=LARGER)
 def greedy_over_random(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of the two policies."""
+    """Compare the P@1 of the greedy and the random policy."""
     return _differences(records, (GREEDY,), RANDOM)
 
 
@@ -78,7 +78,7 @@ def warm_start_helps(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the CPU seconds of training."""
+    """Compare each policy with IPLT by CPU seconds of training."""
     for dataset, subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
         if ours and others:
@@ -94,7 +94,7 @@ def dominates_memory_tree(
     Each instance of the stream is predicted before it is learned.
     """
     for pair in _pairs(records, policies, "cmt"):
-        yield ranked_apart(*pair, "p@1")  # equals the accuracy, because instances have one label
+        yield ranked_apart(*pair, "p@1")  # P@1 equals the accuracy, because instances have one label.
     for (dataset, seed), models in by_model(streams).items():
         rival = models.get("cmt-1-pass")
         for name in (f"{base}-1-pass" for base in policies):
@@ -105,13 +105,16 @@ def dominates_memory_tree(
 
 @statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
 def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Iterable[Effect]:
-    """Measure the same differences as distances, whose margin applies on either side of 0."""
+    """Measure the differences of `dominates_memory_tree` as distances, whose absolute value is compared."""
     return dominates_memory_tree.measure(*given, policies)
 
 
 @statements.claim("balance-helps", BALANCES)
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees of the two scores, if the printed score's are deeper. The paper varies alpha instead."""
+    """Compare the P@1 of trees that grow by the two scores, if the printed score gives deeper trees.
+
+    The paper varies alpha instead.
+    """
     for record in records:
         rows = {row.value: row for row in record.rows}
         if record.hyperparameter == "balance" and {PROGRAM, PRINTED} <= {*rows} and _has_levels(record):
@@ -122,12 +125,15 @@ def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
 
 
 def _differences(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> Iterator[Effect]:
-    """Yield the differences in P@1 between models and rivals on multi-label data."""
+    """Yield the differences in P@1 between models and rivals on multi-label datasets."""
     return (ranked_apart(*pair, "p@1") for pair in _pairs(_multi_label(records), models, *rivals))
 
 
 def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> RankingPairs:
-    """Yield models and rivals of equal numbers of passes. A rival without passes meets the model with the most."""
+    """Yield pairs of models and rivals with equal numbers of passes.
+
+    A rival without passes is paired with the model with the most passes.
+    """
     for (dataset, _), found in by_model(records).items():
         runs = {without_passes(name): record for name, record in found.items()}
         for (base, passes), record in runs.items():
@@ -139,7 +145,10 @@ def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str
 
 
 def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
-    """Return the records of multi-label data. Labels that all fit below one node are left out, as no policy matters."""
+    """Return the records of multi-label datasets.
+
+    Datasets whose labels all fit below one node are left out, because the policy has no effect on them.
+    """
     return [record for record in records if record.dataset.labels_per_instance != SINGLE and _has_levels(record)]
 
 
@@ -148,7 +157,7 @@ def _has_levels(record: Record) -> bool:
     return not isinstance(largest, int) or record.dataset.m > largest
 
 
-# Claims on CMT are also tested with trees that grow by Algorithm 8 as printed.
+# Claims on CMT are tested a second time, with trees that grow by Algorithm 8 as printed.
 for one in (dominates_memory_tree, similar_to_memory_tree):
     as_printed = statements.claim(f"{one.name}-as-printed", *one.needs, about=one.about, printed=one.printed)
     as_printed(partial(one.measure, policies=BY_ALGORITHM_8))

@@ -1,4 +1,4 @@
-"""Test the statements of plt2016 on our records. Pages are counted from the paper's first."""
+"""Test the statements of plt2016 on our records. Page numbers begin with 1 at the paper's first page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # "small (i.e., < 6)" (Section 6.1)
-# PLT's P@1 minus FastXML's, in Table 1.
+# Published effects: P@1 of PLT minus P@1 of FastXML in Table 1.
 SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
 THE_SIX = datasets("the six datasets of the paper's tables", *SIX)
@@ -32,7 +32,10 @@ R = TypeVar("R", bound=Record)
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Leave out PLTs with exact weights if the paper's PLT, with hashed weights, was run, as both nearly agree."""
+    """Return the records without PLTs with exact weights, if the paper's PLT with hashed weights was run.
+
+    The results of both PLTs are nearly equal.
+    """
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
 
@@ -48,7 +51,7 @@ def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("better-on-half", RANKINGS, about=THE_SIX)
 def better_on_half(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Count the datasets on which PLT is ahead, for each seed."""
+    """Count the datasets on which PLT has the higher P@1, for each seed."""
     ahead: dict[int, list[bool]] = {}
     for effect in precision_on_par(records):
         ahead.setdefault(effect.seed, []).append(effect.value > 0)
@@ -64,7 +67,7 @@ def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("sto-best-on-validation", THRESHOLDS)
 def sto_best_on_validation(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare STO, with the greatest c of its grid, with the best of FTA and OFO on the validation set."""
+    """Compare STO at the greatest c of its grid with the better of FTA and OFO, on the validation set."""
     for run, methods in _tuned(records, *METHODS):
         sto = max(methods["sto"].grid, key=lambda point: point.c or 0)
         best = max(_on_validation(methods[name]) for name in ("fta", "ofo"))
@@ -73,7 +76,7 @@ def sto_best_on_validation(records: Sequence[ThresholdRecord]) -> Iterator[Effec
 
 @statements.claim("sto-loses-most-on-test", THRESHOLDS)
 def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
-    """Compare how far macro-F falls from the validation set to the test set."""
+    """Compare STO with FTA and OFO by the loss in macro-F from the validation set to the test set."""
     for run, methods in _tuned(records, *METHODS, metric=metric):
         loss = {name: _on_validation(methods[name], metric) - _on_test(methods[name], metric) for name in METHODS}
         yield Effect(*run, loss["sto"] - max(loss["fta"], loss["ofo"]))
@@ -81,23 +84,23 @@ def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "ma
 
 @statements.claim("fta-and-ofo-lose-nothing", THRESHOLDS)
 def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare macro-F on the validation and the test set. In Table 4, OFO (a, b) loses up to 26 points."""
+    """Compare macro-F of FTA and OFO on the validation and test sets. In Table 4, OFO (a, b) loses up to 26 points."""
     for run, methods in _tuned(records, "fta", "ofo"):
         yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))
 
 
 @statements.claim("sto-outperformed", THRESHOLDS)
 def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
-    """Compare STO on the test set with its better rival on the validation set.
+    """Compare STO on the test set with FTA or OFO, whichever is better on the validation set.
 
-    Choosing the rival on the test set would give it two chances.
+    A choice on the test set would favour FTA and OFO.
     """
     for run, methods in _tuned(records, *METHODS, metric=metric):
         rival = max((methods[name] for name in ("fta", "ofo")), key=lambda record: _on_validation(record, metric))
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# The same thresholds are scored with other conventions for labels without positives.
+# The claims are repeated for other definitions of macro-F, which differ for labels without positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
@@ -105,37 +108,43 @@ for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.ite
 
 @statements.claim("ofo-most-promising", THRESHOLDS)
 def ofo_most_promising(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with FTA, because another claim covers STO. The paper's words are "most promising"."""
+    """Compare OFO with FTA. Another claim covers STO. The paper calls OFO "most promising"."""
     return _difference(records, "ofo", "fta")
 
 
 @statements.claim("tuning-a-helps", THRESHOLDS)
 def tuning_a_helps(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with both parameters tuned and with only b tuned."""
+    """Compare OFO with tuned a and b against OFO with only b tuned."""
     return _difference(records, "ofo-ab", "ofo")
 
 
 @statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
 def ofo_with_a_outperforms(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO, with both parameters tuned, with the better of FTA and STO on the test set."""
+    """Compare OFO with tuned a and b against the better of FTA and STO on the test set."""
     return _difference(records, "ofo-ab", "fta", "sto")
 
 
 @statements.claim("one-threshold-more-stable", THRESHOLDS)
 def one_threshold_more_stable(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare thresholds max(1/c, nu_j) with a common c and with a c for each label, from the same fixed values."""
+    """Compare thresholds max(1/c, nu_j) with one common c against thresholds with a separate c for each label.
+
+    Both have the same grid of values of c.
+    """
     return _difference(records, "fta", "fta-labelwise")
 
 
 @statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
 def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the inner products of PLT and FTA with the least of the others: PLT with STO or OFO, and FastXML."""
+    """Compare the inner products of PLT with FTA and of the cheapest alternative.
+
+    The alternatives are PLT with STO or OFO, and FastXML.
+    """
     return _least_of_others(records, lambda record: record.costs.test_inner_products_per_instance)
 
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
 def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the inner products of PLT with each method's thresholds, as lower ones explore more of the tree."""
+    """Compare the inner products of PLT with the thresholds of each method. Low thresholds visit more of the tree."""
     for run, methods in _tuned(records, *METHODS):
         counts = {name: methods[name].costs.test_inner_products_per_instance for name in METHODS}
         fta, sto, ofo = (float(counts[name] or 0) for name in METHODS)
@@ -145,14 +154,20 @@ def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 
 @statements.claim("predicts-faster", THRESHOLDS, about=FIVE)
 def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the time of PLT and FTA with the least of the others: PLT with STO or OFO, and FastXML with all three."""
+    """Compare the time of PLT with FTA and of the fastest alternative.
+
+    The alternatives are PLT with STO or OFO, and FastXML with all three methods.
+    """
     return _least_of_others(records, lambda record: record.costs.test_ms_per_instance)
 
 
 def _tuned(
     records: Sequence[ThresholdRecord], *needed: str, metric: str = "macro_f"
 ) -> Iterator[tuple[tuple[str, str, int], Methods]]:
-    """Yield the records by method of each run of the paper's models that has the metric for all needed methods."""
+    """Yield each run of the paper's models with its records by method.
+
+    Runs without the metric for all ``needed`` methods are left out.
+    """
     for run, found in by_method(of_the_paper(records)).items():
         methods = {name: record for name, record in found.items() if metric in record.best.validation}
         if run[1] in (*PLTS, FOREST) and {*needed} <= {*methods}:
@@ -160,7 +175,7 @@ def _tuned(
 
 
 def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) -> Iterator[Effect]:
-    """Yield by how much one method's test macro-F exceeds the best of others."""
+    """Yield the test macro-F of one method minus the best test macro-F of other methods."""
     for run, methods in _tuned(records, better, *worse):
         yield Effect(*run, _on_test(methods[better]) - max(_on_test(methods[name]) for name in worse))
 
@@ -168,7 +183,7 @@ def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) ->
 def _least_of_others(
     records: Sequence[ThresholdRecord], cost_of: Callable[[ThresholdRecord], float | None]
 ) -> Iterator[Effect]:
-    """Yield the least cost of all other pairs of model and method as a multiple of the cost of PLT with FTA."""
+    """Yield the cost of the cheapest alternative to PLT with FTA, as a multiple of the cost of PLT with FTA."""
     runs = by_method([record for record in of_the_paper(records) if record.method in METHODS])
     for (dataset, plt, seed), methods in runs.items():
         forest = runs.get((dataset, FOREST, seed), {})
@@ -180,7 +195,7 @@ def _least_of_others(
 
 
 def _multiples(records: Sequence[R], cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield FastXML's costs as multiples of PLT's, if both are known."""
+    """Yield the costs of FastXML as multiples of PLT's costs, if both costs are known."""
     for (dataset, seed), models in by_model(of_the_paper(records)).items():
         costs = {name: cost for name, record in models.items() if (cost := cost_of(record))}
         for plt in PLTS:
