@@ -1,4 +1,4 @@
-"""Count for the F-measures with kernels that pass once over the stored entries."""
+"""Count true positives and predictions for F-measures, with kernels that read each stored entry once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 
-DRAWS = 0x7E57  # seed for drawing test instances, the same for every record
+DRAWS = 0x7E57  # seed of the draws of test instances, the same for every record
 
 
 @njit(cache=True, nogil=True)
 def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
     """Count true positives, positives and predicted positives per label, and true positives per instance.
 
-    Both label sets are sorted within a row, so one merge per row suffices. It reads 4 bytes per stored entry.
+    Both label sets are sorted within a row, so one merge per row suffices. The kernel reads 4 bytes per stored entry.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     true_indices, predicted_indices : uint32
         Labels, sorted within a row.
     times : int32 (n,)
-        How often each instance counts for the labels.
+        Weight of each instance in the counts per label.
     n_labels : int
         The number of labels m.
 
@@ -59,7 +59,7 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
 
 @njit(cache=True, nogil=True)
 def match_ranking(indptr, indices, labels):
-    """Mark which ranked labels are true.
+    """Return for each ranked label whether it is true.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def match_ranking(indptr, indices, labels):
 
 @njit(cache=True, nogil=True)
 def count_draws(replicate, times):
-    """Draw n of n instances with replacement, and count how often each is drawn.
+    """Draw n of n instances with replacement, and count how often each instance is drawn.
 
     Parameters
     ----------

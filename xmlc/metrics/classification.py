@@ -1,12 +1,12 @@
 """Compute metrics of label sets: F-measures, Jaccard and Hamming loss.
 
-``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in their stored
-entries, memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
-``zero_division``. The papers use 1. With nan, means leave such labels or instances out, as in scikit-learn. If nothing
-else is left, the mean is nan.
+``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
+stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
+``zero_division``. The papers use 1. With nan, means leave out labels or instances with two empty sets, as in
+scikit-learn. If no others are left, the mean is nan.
 
-`MEASURES` declares the measures that records and tables contain. Tables read it and must load fast. Functions
-therefore import kernels, and with them numba, only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
+therefore import kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     times : ndarray of int32, shape (n,), optional
-        How often each instance counts. By default each counts once.
+        Weight of each instance in the counts per label, 1 by default.
 
     Raises
     ------
@@ -76,7 +76,7 @@ Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # truth and label 
 
 
 def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]) -> Blocks:
-    """Yield the truth and the label sets that ``predict`` makes from estimates, block by block.
+    """Yield blocks of the truth together with the label sets that ``predict`` makes from the estimates.
 
     Raises
     ------
@@ -110,14 +110,13 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
         F of a label without positives and without predictions. nan leaves the label out. The papers use 1 (after Lewis,
-        1995). Each such label then counts as predicted without error. For example, 355 such labels of 400 raise macro-F
-        from 0.41 to 0.93. Always report the value with a macro-F.
+        1995), as if each such label were predicted without error. For example, 355 such labels of 400 raise macro-F
+        from 0.41 to 0.93. Always report ``zero_division`` together with macro-F.
     average : {"all", "present", "seen"}
-        Average over all m labels (as in the papers), over labels with a positive in ``Y``, or over labels with a
-        positive or a prediction. The mean of no labels is 0. Labels without a positive in ``Y`` do not change
-        "present".
+        "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
+        "seen" over labels with a positive or a prediction. The mean of no labels is 0.
     beta : float
-        Weight of recall: F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
+        Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 
     Raises
     ------
@@ -242,7 +241,7 @@ def _hamming_loss(counts: Agreement) -> float:
 
 
 def _checked(zero_division: object) -> float:
-    """Return the value of 0/0, and refuse anything but 0, 1 or nan."""
+    """Return ``zero_division`` as a float, or raise an error if it is not 0, 1 or nan."""
     if not isinstance(zero_division, float | int | np.number) or (
         zero_division not in (0, 1) and not math.isnan(zero_division)
     ):
@@ -259,12 +258,13 @@ def _mean(values: np.ndarray) -> float:
 
 
 class AveragedOverlap(NamedTuple):
-    """Hold a measure that thresholds can be tuned for: an overlap and its averaging (0/0 = 1, all labels).
+    """Hold a measure for which thresholds can be tuned: an overlap and an average (0/0 = 1, all labels).
 
     Attributes
     ----------
     average : {"macro", "micro", "instance"}
-        Mean over labels, value of the counts summed over all labels, or mean over instances.
+        "macro" is the mean over labels, "micro" the value for counts summed over all labels, and "instance" the mean
+        over instances.
     overlap : Overlap
     """
 
@@ -272,7 +272,7 @@ class AveragedOverlap(NamedTuple):
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
-        """Return the measure, computed from counts."""
+        """Return the value of the measure for given counts."""
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
@@ -284,7 +284,7 @@ TUNABLE = {
 
 
 def _tunable(average: Average) -> list[Measure[Agreement]]:
-    """Declare the measures of `TUNABLE` that have the given average."""
+    """Return declarations of the measures of `TUNABLE` that have the given average."""
     names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
     return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
@@ -309,12 +309,12 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: The counts of label sets, and the groups of labels that `groups_by_frequency` returns.
+#: A pair: the counts of label sets, and the groups of labels that `groups_by_frequency` returns.
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Return the group of each label by its number of training instances: 0, 1 to 9, 10 to 99 and so on.
+    """Return the group of each label. Groups have 0, 1 to 9, 10 to 99 (and so on) training instances per label.
 
     The result is int64 of shape (m,). Groups are numbered from 0.
 
@@ -330,14 +330,14 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
-    """Return macro-F over the labels of some groups that occur in the test set, or nan if none occurs."""
+    """Return macro-F over the labels in some groups that occur in the test set, or nan if no label occurs."""
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
     scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
     return _mean(scores) if present.any() else math.nan
 
 
-# Macro-F over the labels present, grouped by training instances. Unlike P@k, it depends strongly on rare labels.
+# These measures are macro-F over the present labels of a group. Unlike P@k, macro-F depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
     for lowest, highest, name, title in (
@@ -350,22 +350,22 @@ MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
 
 
 def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
-    """Return every measure of ``MEASURES`` by name, from one pass of counting.
+    """Return the value of every measure of ``MEASURES`` by name, from one pass of counting.
 
-    Four of them are versions of macro-F:
+    Four measures are versions of macro-F:
 
     - ``macro_f`` is the mean over all labels with 0/0 = 1.
     - ``macro_f_zero`` is the mean over all labels with 0/0 = 0.
     - ``macro_f_present`` is the mean over labels with a positive.
     - ``macro_f_seen`` is the mean over labels with a positive or a prediction.
 
-    All other measures have 0/0 = 1. ``f2`` is F_beta with beta = 2.
+    For all other measures, 0/0 = 1. ``f2`` is F_beta with beta = 2.
     """
     return measure_scores(agreement(Y, Y_hat))
 
 
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
-    """Return the values of ``MEASURES`` by name, in their order. ``names`` selects some of them."""
+    """Return the values of ``MEASURES`` by name, in the order of ``MEASURES``. ``names`` selects some measures."""
     return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
 
 
@@ -376,7 +376,7 @@ def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, floa
     ----------
     counts : Agreement
     groups : ndarray of int, shape (m,)
-        Groups by the training set, as `groups_by_frequency` returns them.
+        Group of each label, as `groups_by_frequency` returns it for the training set.
     """
     scores = {measure.name: measure.of((counts, groups)) for measure in MEASURES_BY_FREQUENCY}
     return {name: score for name, score in scores.items() if not math.isnan(score)}

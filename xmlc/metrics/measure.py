@@ -16,7 +16,7 @@ Scored = TypeVar("Scored")
 
 @dataclass(frozen=True)
 class Measure(Generic[Scored]):
-    """Declare one number that measures how good predictions are.
+    """Describe a measure of the quality of predictions.
 
     Attributes
     ----------
@@ -25,17 +25,17 @@ class Measure(Generic[Scored]):
     title : str
         Heading in printed tables.
     of : callable
-        Function that computes the value, a share or not, from ``Ranked`` (rankings) or ``Agreement`` (label sets).
+        Function that computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
         ``%`` for a share, which tables print in percent. Empty for any other number.
     decimals : int
-        Printed decimals.
+        Number of decimals in tables.
     better : {"higher", "lower"} or None
-        Which values are better, if any.
+        Whether higher or lower values are better. None if neither is better.
     kind : {"measure", "constant"}
-        "constant" if it depends on the test set alone, "measure" if it also depends on the prediction.
+        "constant" if the value depends only on the test set, "measure" if it also depends on the prediction.
     in_tables : bool
-        Whether tables of the papers may contain it as a column. Records and the long table always contain it.
+        Whether tables of the papers may contain the measure as a column. Records and the long table always contain it.
     """
 
     name: str
@@ -49,23 +49,23 @@ class Measure(Generic[Scored]):
 
     @property
     def is_share(self) -> bool:
-        """Return whether records contain a fraction of 1 that tables print in percent."""
+        """Return whether the value in records is a fraction that tables print in percent."""
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
-        """Return a number of a record in the unit of tables."""
+        """Convert a value from a record to the unit of tables."""
         return 100 * value if self.is_share else value
 
 
 class Overlap(NamedTuple):
     """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets.
 
-    It is 1 for equal sets.
+    The value is 1 for equal sets.
 
-    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). With beta = 1 it is equation (1) of
-    plt2016. Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every such measure grows with
-    TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank the predictions of a set in the same
-    order. In particular Jaccard = F / (2 - F).
+    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation (1) of plt2016.
+    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every such measure grows with TP /
+    (recall * P + predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
+    example, Jaccard = F / (2 - F).
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Overlap(NamedTuple):
     def of(
         self, hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, zero_division: float = 1.0
     ) -> np.ndarray:
-        """Return the measure elementwise, float64 of the arguments' common shape.
+        """Return the measure for each element of the arguments, as float64 of the same shape.
 
         Parameters
         ----------
@@ -94,12 +94,12 @@ class Overlap(NamedTuple):
 
 
 def checked_overlap(overlap: object) -> Overlap:
-    """Return an overlap measure unchanged, and refuse anything else.
+    """Return an `Overlap` unchanged, or raise an error for any other object.
 
     Raises
     ------
     InvalidParameterError
-        If ``overlap`` is no `Overlap`.
+        If ``overlap`` is not an `Overlap`.
     """
     if not isinstance(overlap, Overlap):
         said = "expected a measure of xmlc.metrics.measure, such as F1, JACCARD or f_beta(2.0)"
@@ -108,7 +108,7 @@ def checked_overlap(overlap: object) -> Overlap:
 
 
 def f_beta(beta: float) -> Overlap:
-    """Return F_beta, which weights recall beta times as much as precision.
+    """Return the `Overlap` of F_beta, which weights recall beta times as much as precision.
 
     Raises
     ------
@@ -124,7 +124,7 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: The overlaps that thresholds can be tuned for, with each average. Each name maps to a printed name and a measure.
+#: The overlaps for which thresholds can be tuned, with each average. Each name maps to a printed name and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

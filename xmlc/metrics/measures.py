@@ -1,8 +1,8 @@
 """List all measures of rankings and of label sets, and group their names by use.
 
 Each measure is declared next to its function, in `xmlc.metrics.ranking` or `xmlc.metrics.classification`. Every new
-record contains a measure that is added there. The CSV files and the long table show it if the records contain it.
-Tables and the workflow read this module, so it does not import numba.
+record contains the measures that are declared there. The CSV files and the long table show a measure if the records
+contain it. Tables and the workflow read this module, so it does not import numba.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEA
 ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-# Every record contains these. Records of earlier versions lack measures that were added later.
+# Every record contains these measures. Records of earlier versions lack measures that were added later.
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
-MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # These depend on the dataset alone.
+MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # These measures depend only on the dataset.
 TUNABLE_MEASURES = tuple(TUNABLE)
-# These measures were added later. A table shows them if its records contain them.
+# These measures were added later. A table shows a measure if its records contain the measure.
 FURTHER_RANKING_METRICS = tuple(
     measure.name for measure in OF_RANKINGS if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )
@@ -33,7 +33,8 @@ FURTHER_SET_METRICS = tuple(
     if measure.in_tables and measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
 )
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
-# The measure that each threshold method optimises.
+# MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# Threshold methods for macro-F without a validation set. The value is F of a label without positives and predictions.
+# Threshold methods for macro-F without a validation set. Each value is the F-measure of a label without positives and
+# predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

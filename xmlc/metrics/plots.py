@@ -1,4 +1,4 @@
-"""Draw macro-F against thresholds, and precision and calibration by the frequency of labels."""
+"""Plot macro-F against thresholds, and precision and calibration by label frequency."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 
 def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
-    """Draw macro-F against one threshold for all labels, with a curve for each convention for 0/0.
+    """Plot macro-F against a common threshold of all labels, with one curve for each value of 0/0.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
     thresholds : sequence of float
         Thresholds above 0.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default a new figure is made.
+        Axes to draw on. By default, the function creates a new figure.
 
     Returns
     -------
@@ -52,9 +52,9 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
 
 
 def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
-    """Draw the share of ranked labels that are true, and of true labels that are ranked, by label frequency.
+    """Plot by label frequency the share of ranked labels that are true, and the share of true labels that are ranked.
 
-    Labels are grouped by powers of two of their numbers of training instances: 0, 1, 2 and 3, 4 to 7.
+    Labels are grouped by their number of training instances in powers of two: 0, 1, 2 and 3, 4 to 7.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     labels : ndarray of int, shape (n, k)
         The k best labels of each instance, padded with -1.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default a new figure is made.
+        Axes to draw on. By default, the function creates a new figure.
 
     Returns
     -------
@@ -75,12 +75,12 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     >>> from xmlc.metrics import plot_precision_by_frequency
     >>> Y_train, Y = [[1, 0, 1], [0, 1, 1], [0, 0, 1]], [[1, 0, 1], [0, 1, 0]]
     >>> ax = plot_precision_by_frequency(Y_train, Y, np.array([[2, 0], [2, 0]]))
-    >>> ax.lines[0].get_ydata()  # label 0 is right once of two times, label 2 too
+    >>> ax.lines[0].get_ydata()  # labels 0 and 2 are each right once in two predictions
     array([50., 50.])
     """
     Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
-    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # number of binary digits
+    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # the number of binary digits of the frequency
     ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2
@@ -93,22 +93,23 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
 
 
 def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
-    """Draw the share of true labels against the mean estimate, in bins, for groups of labels by frequency.
+    """Plot the share of true labels against the mean estimate, in bins, for groups of labels of similar frequency.
 
-    Points lie on the diagonal if estimates are calibrated, and above it if they are too low. The bins of a group have
-    equal sums of estimates. There are ten bins, or fewer if a sum would be below ten. The legend shows, for each group,
-    the sum of estimates divided by the number of true labels. True labels without an estimate count too.
+    Points lie on the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The bins of
+    a group have equal sums of estimates. A group has ten bins, or fewer if a sum would be below ten. The legend shows
+    the sum of estimates of each group, divided by the number of true labels. This number includes true labels without
+    an estimate.
 
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Training labels, which determine the groups (`groups_by_frequency`). Groups by ``Y`` would mislead: estimates of
-        a label that is rare there by chance look too high.
+        Training labels, which determine the groups (`groups_by_frequency`). Groups by ``Y`` would mislead, because
+        estimates of a label that is rare in ``Y`` by chance would look too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
         Probability estimates for instances that the model was not trained on.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default a new figure is made.
+        Axes to draw on. By default, the function creates a new figure.
 
     Returns
     -------

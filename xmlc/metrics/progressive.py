@@ -1,4 +1,4 @@
-"""Compute progressive validation, which scores the prediction for each instance of a stream before it is learned.
+"""Compute progressive validation, which scores the prediction for each instance of a stream before training on it.
 
 Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. Curves
 have one value for each given t, computed from the first t instances of the stream.
@@ -17,7 +17,7 @@ POINTS_PER_DECADE = 12
 
 
 def checkpoints(n: int) -> np.ndarray:
-    """Return numbers of instances from 1 to ``n``, evenly spaced on a logarithmic scale.
+    """Return the numbers of instances, from 1 to ``n``, at which curves have points, evenly spaced on a log scale.
 
     Parameters
     ----------
@@ -27,9 +27,10 @@ def checkpoints(n: int) -> np.ndarray:
     Returns
     -------
     ndarray of int64
-        Ascending and distinct, with at most `POINTS_PER_DECADE` between a number and ten times that number.
+        Distinct numbers, ascending. There are at most `POINTS_PER_DECADE` between a number and ten times that number.
     """
-    # This is 12 log10(n), rounded up. The digits of n**12 give it exactly, without a rounded logarithm.
+    # The number of steps is 12 log10(n), rounded up. The number of digits of n**12 gives the exact result, without a
+    # rounded logarithm.
     steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
     points = elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))
     return np.unique(np.rint(points).astype(np.int64))
@@ -38,14 +39,14 @@ def checkpoints(n: int) -> np.ndarray:
 def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
     """Return, for each t, the share of the first t instances whose predicted label is true.
 
-    For instances with several labels it is precision at 1. Time is linear in the stored labels.
+    For instances with several labels, the share is precision at 1. Time is linear in the number of stored labels.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
         The truth, in the order of the stream.
     labels : ndarray of int32, shape (n, k)
-        The ranking of each instance before it was learned. Only the first column counts, and -1 is never right.
+        The ranking for each instance before training on it. Only the first column is used, and -1 is never right.
     instances : ndarray of int64
         The numbers t, from 1 .. n.
 
@@ -60,15 +61,15 @@ def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -
 def constant_accuracy(Y: Matrix) -> float:
     """Return the accuracy of the best constant predictor: the share of the most frequent label of the whole stream.
 
-    The label is chosen with hindsight, so no constant prediction is more accurate. It stays the same for the whole
-    stream. A label chosen for each t would be right about the first instance of any stream.
+    The label is chosen with knowledge of the whole stream, so no constant prediction is more accurate. The same label
+    is predicted for all t. If a label were chosen for each t, it would always be right for the first instance.
     """
     Y = as_labels(Y)
     return float(np.bincount(Y.indices, minlength=1).max() / max(Y.shape[0], 1))
 
 
 def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
-    """Return log2(accuracy) - log2(accuracy of the constant predictor), in bits (oplt2021, Section 5.2).
+    """Return log2(accuracy) - log2(constant) in bits (oplt2021, Section 5.2). ``constant`` is a constant's accuracy.
 
     The value is NaN if the accuracy is 0, which has no logarithm, or ``constant`` is 0.
     """

@@ -1,4 +1,4 @@
-"""Compute propensities of labels: the probability that a true label was recorded (Jain et al., KDD 2016)."""
+"""Compute the propensity of each label, the probability that a true label was recorded (Jain et al., KDD 2016)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# The names of datasets by (A, B), in lower case, without prefix and separators. The last group has similar names, but
-# counts neither as Wikipedia nor as Amazon.
+# These are the names of datasets for each (A, B), in lower case, without prefix and separators. The names of the last
+# group contain "wiki" or "amazon", but belong to the other datasets.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
@@ -28,9 +28,10 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
     Jain et al. (KDD 2016) use 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all other datasets. The
-    repository, pyxclib and napkinXC use the same values. WikiTitles counts as Wikipedia and AmazonTitles as Amazon.
-    AmazonCat, Wiki10 and WikiSeeAlso count as other datasets (issue 7 of pyxclib and the published configurations of
-    DeepXML and DECAF). A label-feature dataset (``lf-...``) has the values of its plain counterpart.
+    repository, pyxclib and napkinXC use the same values. WikiTitles has the values of Wikipedia, and AmazonTitles the
+    values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso belong to the other datasets (issue 7 of pyxclib and the
+    published configurations of DeepXML and DECAF). A label-feature dataset (``lf-...``) has the values of its plain
+    counterpart.
 
     The function accepts the names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do not
     matter. Names without "wiki" and "amazon" get 0.55, 1.5.
@@ -38,8 +39,8 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     Raises
     ------
     XmlcError
-        If the name contains "wiki" or "amazon" but is none of the names above. For example, the values for the edition
-        ``amazon-670k-attentionxml`` are not known.
+        If the name contains "wiki" or "amazon" but is not one of the known names. For example, the values for the
+        edition ``amazon-670k-attentionxml`` are not known.
     """
     name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
@@ -53,10 +54,10 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
 
 
 def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
-    """Return the probability that a true label was recorded (Jain et al., KDD 2016, equation for p_l).
+    """Return for each label the probability that a true label was recorded (Jain et al., KDD 2016).
 
-    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A. N is the number of instances, and N_l the
-    number of instances with label l.
+    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A. N is the number of training instances, N_l
+    the number of training instances with label l, A is ``a``, and B is ``b``.
 
     Returns
     -------
@@ -87,12 +88,12 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
 
 
 def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
-    """Return propensities as float64 of shape (m,), and refuse invalid ones.
+    """Return propensities as float64 of shape (m,), or raise an error if they are invalid.
 
     Raises
     ------
     XmlcError
-        If there is not one propensity for each label, or one is not in (0, 1].
+        If the number of propensities is not m, or a propensity is not in (0, 1].
     """
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):

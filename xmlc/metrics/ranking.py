@@ -1,15 +1,15 @@
-"""Compute metrics of rankings: P@k, R@k, nDCG@k, the propensity-scored PSP@k and PSnDCG@k, and means over labels.
+"""Compute metrics of rankings: P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and macro-averages.
 
 ``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is the ranking in one of two forms:
 
 - int32 of shape (n, K) with K >= k. Each row holds different labels, best first, padded with -1.
-- sparse scores of shape (n, m), such as an SPE. The stored entries are ranked.
+- sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
 
-`hits_at_k` refuses anything else, such as a dense matrix of predictions. The mean is over all n instances, and an
-instance without true labels scores 0. All results are fractions.
+`hits_at_k` raises an error for any other form, such as a dense matrix of predictions. Means are over all n instances,
+and an instance without true labels scores 0. All results are fractions.
 
-`MEASURES` declares the measures that records and tables contain. Tables read it and must load fast. Functions
-therefore import kernels, and with them numba, only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
+therefore import kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 
-K = (1, 3, 5)  # the papers report these
+K = (1, 3, 5)  # the values of k that the papers report
 
 
 class Ranked(NamedTuple):
-    """Hold a test set with its ranked labels, the input of measures.
+    """Hold a test set and its ranked labels, from which measures are computed.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return precision at k: the share of the k top labels that are true. A missing label counts as wrong.
+    """Return precision at k: the share of the k top labels that are true. A missing label is regarded as wrong.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return recall at k: the mean over instances of the share of true labels that are among the k top labels.
 
-    An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (its ``zero_division``).
+    An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (default ``zero_division``).
 
     Examples
     --------
@@ -91,8 +91,8 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     """Return the highest precision at k that any ranking can reach.
 
-    Instances with fewer than k true labels limit it. It is the mean of ``min(|y|, k) / k`` over all instances
-    (swnn2018, Section 4.1 and Table 6).
+    The maximum is below 1 if instances have fewer than k true labels. It is the mean of ``min(|y|, k) / k`` over all
+    instances (swnn2018, Section 4.1 and Table 6).
 
     Examples
     --------
@@ -108,7 +108,7 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return the normalised discounted cumulative gain at k (ldsm2020, Section 5).
 
     The gain of a true label at rank r (from 1) is 1 / log2(r + 1). The ideal ranking puts ``min(k, |y|)`` true labels
-    first. An instance without true labels has no ideal and scores 0, as in scikit-learn.
+    first. An instance without true labels has no ideal ranking and scores 0, as in scikit-learn.
 
     Examples
     --------
@@ -124,17 +124,17 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return the nDCG of each instance, float64 of shape (n,), from the hits among its top labels."""
+    """Return the nDCG of each instance, float64 of shape (n,), from the hits among the instance's top labels."""
     discounts, ideal = _discounts(relevant.shape[1])
     gained = np.zeros(len(relevant))
-    # The loop fixes the order of summation, which may differ between versions of NumPy.
+    # The loop fixes the order of summation, because the order of NumPy's sum may differ between versions.
     for rank, discount in enumerate(discounts):
         gained += relevant[:, rank] * discount
     return gained / ideal[np.minimum(n_true, len(discounts))]
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r of 1 .. k, and the sums over the first 0 .. k ranks. The empty sum is 1."""
+    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and their sums over the first 0 .. k ranks. The empty sum is 1."""
     from xmlc.kernels import elementwise
 
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
@@ -142,16 +142,16 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LabelHits(NamedTuple):
-    """Hold counts that compare the k top labels with the truth for each label, ndarrays of int64 of shape (m,).
+    """Hold counts for each label that compare the k top labels with the truth. Arrays are int64 of shape (m,).
 
     Attributes
     ----------
     hits : ndarray
-        Instances with the label among both their k top labels and their true labels.
+        Number of instances with the label among both their k top labels and their true labels.
     positives : ndarray
-        Instances with the label among their true labels.
+        Number of instances with the label among their true labels.
     predicted : ndarray
-        Instances with the label among their k top labels.
+        Number of instances with the label among their k top labels.
     """
 
     hits: np.ndarray
@@ -160,7 +160,7 @@ class LabelHits(NamedTuple):
 
 
 def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
-    """Count hits, positives and predictions of each label, if the k top labels are the prediction."""
+    """Return the hits, positives and predictions of each label, with the k top labels as the prediction."""
     Y, ranked, relevant = _matched(Y, labels, k)
     shown = ranked[ranked >= 0], Y.indices, ranked[relevant]
     predicted, positives, hits = (np.bincount(each, minlength=Y.shape[1]) for each in shown)
@@ -168,13 +168,13 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 
 
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-precision at k: the mean over labels of precision, with the k top labels as the prediction.
+    """Return macro-precision at k: the mean precision over labels, with the k top labels as the prediction.
 
-    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 counts as 0. Labels
-    without an instance in the test set therefore change nothing. Other programs divide the same sums by more labels.
-    napkinXC counts all labels up to the highest true or ranked one, except for coverage. xCOLUMNs counts all m
-    (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label classification*,
-    NeurIPS 2023, arXiv 2311.05081).
+    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 is 0. Labels without an
+    instance in the test set therefore have no effect. Other programs divide the same sums by a larger number of labels.
+    napkinXC divides by the number of labels up to the highest true or ranked label, except for coverage. xCOLUMNs
+    divides by m (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label
+    classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -189,7 +189,7 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-recall at k: the mean over labels of the share of their instances that rank them in the top k.
+    """Return macro-recall at k: the mean over labels of the share of the label's instances that rank it in the top k.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-F at k: the mean over labels of F, with the k top labels as the predicted label set.
+    """Return macro-F at k: the mean F-measure over labels, with the k top labels as the predicted label set.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return coverage at k: the share of labels that at least one of their instances has among its k top labels.
+    """Return coverage at k: the share of labels that at least one instance of the label has among its k top labels.
 
     Examples
     --------
@@ -243,12 +243,13 @@ BINS = 15  # equally wide, as in Guo et al. (On calibration of modern neural net
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: how far estimates of the k top labels are from the share of hits.
+    """Return the expected calibration error at k: the distance between estimates of the k top labels and hit rates.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
-    estimate and its share of true labels. The result is the mean over all estimates of the error of their bin (Ullah et
-    al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024, arXiv 2411.04276).
-    Missing labels are left out. Over all labels the error would be close to 0, because nearly all estimates are.
+    estimate and its share of true labels. The result is the mean error of the bins, weighted by their numbers of
+    estimates (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024, arXiv
+    2411.04276). Missing labels are left out. If all labels were included, the error would be close to 0, because nearly
+    all estimates are close to 0.
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Raises
     ------
     XmlcError
-        If the shapes differ, or an estimate is no probability.
+        If the shapes differ, or an estimate is not a probability.
 
     Examples
     --------
@@ -287,8 +288,9 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return propensity-scored precision at k, divided by the highest value that any ranking can reach.
 
-    A hit counts 1 / p_l. The sum over all instances is divided by the sum for the ideal ranking. That ranking puts the
-    rarest true labels of each instance first. Without the division the score may exceed 1.
+    A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all instances is divided by the sum
+    for the ideal ranking. The ideal ranking puts the true labels with the lowest propensities first. Without the
+    division, the score may exceed 1.
 
     Parameters
     ----------
@@ -313,9 +315,10 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return propensity-scored nDCG at k, divided by the highest value that any ranking can reach.
 
-    A hit at rank r (from 1) counts 1 / (p_l log2(r + 1)). The hits of an instance are divided by the sum of
-    1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided by the sum for the ideal ranking
-    of `psp_at_k`. The source is Jain et al. (KDD 2016), in the form that pyxclib and napkinXC compute.
+    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum of an
+    instance is divided by the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided
+    by the sum for the ideal ranking of `psp_at_k`. The source is Jain et al. (KDD 2016), in the form that pyxclib and
+    napkinXC compute.
 
     Parameters
     ----------
@@ -345,7 +348,7 @@ def _weighted_share(
     weights: np.ndarray,
     norms: np.ndarray,
 ) -> float:
-    """Return the summed gain of the hits as a share of the highest possible sum.
+    """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit is 1 / p_l times the weight of its rank, divided by the norm of |y|.
     """
@@ -364,14 +367,14 @@ def _weighted_share(
 
 
 def checked_k(k: object) -> int:
-    """Return ``k`` as an int, and refuse anything but a whole number of at least 1."""
+    """Return ``k`` as an int, or raise an error if it is not a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
         raise InvalidDataError(f"found k={shown(k)}, expected a whole number of at least 1, such as 5")
     return int(k)
 
 
 def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the k top labels, int32 of shape (n, k). Ties between sparse scores go to the smaller label."""
+    """Return the k top labels, int32 of shape (n, k). If sparse scores are equal, the smaller label is first."""
     (n, m), k = shape, checked_k(k)
     if sparse.issparse(labels):
         return _best(labels, shape, k)
@@ -415,7 +418,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
 
 
 def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Return the truth, the k top labels, and a bool array of the same shape that marks the true ones."""
+    """Return the truth, the k top labels, and a bool array of the same shape that marks the true labels among these."""
     from xmlc.metrics._counts import match_ranking
 
     Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
@@ -437,7 +440,7 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     ------
     XmlcError
         If the ranking has another number of instances, rows of different lengths or fewer than k columns. If an entry
-        is neither a label nor -1. If a label occurs twice in a row, as in a dense matrix of predictions. If a score is
+        is neither a label nor -1. If a row contains a label twice, like a dense matrix of predictions. If a score is
         NaN.
     """
     Y, _, relevant = _matched(Y, labels, k)
@@ -457,7 +460,7 @@ def _of_ranking(
 _PRECISION = _of_ranking("p", "P", precision_at_k, in_tables=True)
 _NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k, in_tables=True)
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
-# The reference tables of the papers have no columns for these two.
+# The reference tables of the papers have no columns for the next two measures.
 _RECALL = _of_ranking("r", "R", recall_at_k)
 _PSNDCG = _at_each_k(
     "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
@@ -473,14 +476,14 @@ OVER_LABELS = (
 )
 # Records and tables list the measures in this order.
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
-# These need probability estimates, which some rankings lack.
+# These measures need probability estimates, which some rankings lack.
 CALIBRATION = _at_each_k(
     "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
 )
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
-    """Return every measure of `MEASURES` by name.
+    """Return the value of every measure of `MEASURES` by name.
 
     Parameters
     ----------
@@ -500,10 +503,10 @@ def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dic
 
 
 def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return the standard errors of ``p@k`` and ``ndcg@k``, which show how much they vary with the test sample.
+    """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test instances.
 
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
-    n. It is a fraction like the measure, and 0 for fewer than two instances.
+    n. The standard error is a fraction like the measure, and 0 for fewer than two instances.
     """
     found = hits_at_k(Y, labels, max(K))
     return {
@@ -528,7 +531,7 @@ def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> 
 
 
 def standard_error(scores: np.ndarray) -> float:
-    """Return the standard error of the mean of scores."""
+    """Return the standard error of the mean of ``scores``, one score per instance."""
     n = scores.size
     if n < 2:
         return 0.0
@@ -537,6 +540,6 @@ def standard_error(scores: np.ndarray) -> float:
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return ``p@k``, then ``ndcg@k``, for each k of ``K``. They need no training set."""
+    """Return the values of ``p@k`` and ``ndcg@k`` by name, for each k of ``K``. No training set is needed."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0))
     return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

@@ -1,8 +1,9 @@
 """Compute bootstrap standard errors over test instances (Efron, Annals of Statistics 1979).
 
-Each replicate draws n of the n test instances with replacement. The draws depend only on n and the replicate, so two
-records of a test set share them. The spread over replicates is the error due to the choice of test instances. This also
-holds for a difference of two records, or any other number computed from both.
+Each replicate draws n of the n test instances with replacement. The draws depend only on n and the number of the
+replicate, so two records of a test set have the same draws. The standard deviation over replicates estimates the error
+due to the choice of test instances. The method also works for the difference of two records, or any other number
+computed from both records.
 
 Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw.
 """
@@ -17,12 +18,12 @@ from xmlc.kernels.csr import Matrix
 from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
-REPLICATES = 50  # They give a standard error to within a tenth.
-DIGITS = 4  # significant digits of a difference in records
+REPLICATES = 50  # With 50 replicates, a standard error is accurate to within a tenth.
+DIGITS = 4  # the number of significant digits of a difference in records
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-Resampled = dict[str, tuple[float, ...]]  # for each measure, replicate minus test set, as fractions of 1
+Resampled = dict[str, tuple[float, ...]]  # for each measure, value on each replicate minus value on the test set
 
 
 def draws(n: int, replicate: int) -> np.ndarray:
@@ -42,7 +43,7 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
     n : int
         Number of test instances.
     count : callable
-        Function that returns the `Agreement` if each instance counts the given number of times, int32 of shape (n,).
+        Function that returns the `Agreement` for given numbers of copies of the instances, int32 of shape (n,).
     metrics : mapping of str to float
         Values of these measures on the test set.
     """
@@ -74,6 +75,6 @@ def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
-    """Return the measures of the test set, with the resampled ones as in one replicate."""
+    """Return the measures of the test set by name. Resampled measures have their values on replicate ``number``."""
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
