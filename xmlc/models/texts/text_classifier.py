@@ -1,4 +1,4 @@
-"""Define the text classifier: a vectorizer of scikit-learn, an estimator of `xmlc.models`, and label names."""
+"""Provide a text classifier that combines a scikit-learn vectorizer, an estimator of `xmlc.models`, and label names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # number of hashed features for a stream
+STREAMED = 2**20  # the number of hashed features if texts are learned from a stream
 
 
 class TextClassifier(Estimator):
@@ -35,16 +35,16 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator, of which a copy is fitted. By default `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
+        The estimator. A copy of it is fitted. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
         `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer from texts to features, of which a copy is fitted. By default a ``TfidfVectorizer``, or for
+        The transformer from texts to features. A copy of it is fitted. The default is a ``TfidfVectorizer``, or for
         `partial_fit` a ``HashingVectorizer``, which needs no vocabulary.
 
     Attributes
     ----------
     classes_ : ndarray of object, shape (m,)
-        Names of the labels. They are sorted after `fit`, and in order of their first appearance after `partial_fit`.
+        Names of the labels, sorted after `fit`, and in order of first appearance after `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
         The fitted copies.
 
@@ -70,10 +70,10 @@ class TextClassifier(Estimator):
         texts : iterable of str, length n
             The texts.
         label_lists : iterable of iterable of str, length n
-            Label names of each text. A text may have no label. A repeated name counts once.
+            Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each text, if the estimator accepts it. Texts of weight 0 are left out. The vectorizer ignores the
-            weights of the other texts.
+            Weight of each text, if the estimator accepts it. Texts of weight 0 are left out. The vectorizer ignores all
+            other weights.
 
         Raises
         ------
@@ -106,8 +106,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            As for `fit`. It is also raised if the estimator does not learn online, or the vectorizer learns a
-            vocabulary. Neither may have changed since learning began.
+            For the same reasons as in `fit`, or if the estimator does not learn online, or the vectorizer learns a
+            vocabulary. Also if one of both has changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a batch of a stream may be empty
@@ -140,8 +140,8 @@ class TextClassifier(Estimator):
         texts : iterable of str
             The texts.
         k : int, optional
-            Number of labels. A list is shorter if the estimator ranks fewer labels. By default, the labels of the set
-            that `predict_sets` returns, which may be empty.
+            Number of labels. A list is shorter if the estimator ranks fewer labels. By default, the method returns the
+            labels of `predict_sets`, a set that may be empty.
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
@@ -152,15 +152,15 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions in ``classes_`` of the k most probable labels, and their estimates.
+        """Return the k most probable labels, as positions in ``classes_``, and their estimates.
 
-        ``label_weights``, one for each of ``classes_``, multiply the estimates. A label of weight 0 is never returned.
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
+        Estimates are multiplied by ``label_weights``, one weight for each label of ``classes_``. A label of weight 0 is
+        never returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
         """
         return self._fitted().predict_top_k(self.features(texts), k, label_weights)
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates above a threshold, csr_array of float32, shape (n, m).
+        """Return the estimates above a threshold as a csr_array of float32, shape (n, m).
 
         Column j is the label ``classes_[j]``. Methods of `xmlc.thresholds` and `xmlc.inference` accept this matrix.
         """
@@ -174,8 +174,8 @@ class TextClassifier(Estimator):
         texts : iterable of str
             The texts.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). With one
-            number, or one for each label, a set contains the labels with a greater estimate. A fitted method, such as
+            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). For a number,
+            or one number per label, a set contains the labels whose estimates are greater. A fitted method, such as
             `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
@@ -187,7 +187,8 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use it by default. Labels that were not learned count as errors.
+        scikit-learn's searches and cross-validation use this score by default. A text whose labels were not in the
+        training set is an error.
 
         Parameters
         ----------
@@ -199,14 +200,15 @@ class TextClassifier(Estimator):
         return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, including nested ones: ``estimator__plt__arity``, ``vectorizer__ngram_range``.
+        """Set hyperparameters, also nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
 
-        If the estimator or vectorizer is None, setting one of its hyperparameters replaces it by the default of `fit`.
+        If ``estimator`` or ``vectorizer`` is None, the first nested hyperparameter replaces None by the default of
+        `fit`.
 
         Raises
         ------
         InvalidParameterError
-            There is no such hyperparameter.
+            The hyperparameter does not exist.
         """
         defaults = {"estimator": estimator_class(DEFAULT), "vectorizer": partial(make_vectorizer, "TfidfVectorizer")}
         for part, make in defaults.items():
@@ -234,7 +236,7 @@ class TextClassifier(Estimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow a vectorizer that joblib stored. Reading it runs code from the folder.
+            Whether to load a vectorizer that joblib stored. Loading such a vectorizer runs code from the folder.
 
         Raises
         ------
@@ -275,9 +277,9 @@ class TextClassifier(Estimator):
         return self.estimator_
 
     def features(self, texts: Iterable[str]) -> Any:
-        """Return the features of texts for ``estimator_``, a sparse matrix of shape (n, d)."""
+        """Return the features of texts that ``estimator_`` receives, a sparse matrix of shape (n, d)."""
         n_features, texts = self._fitted().n_features_in_, _texts(texts, self.vectorizer)
-        if not texts:  # vectorizers refuse an empty list
+        if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, n_features), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
 
@@ -293,7 +295,7 @@ def named_labels(
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    """Return the features of texts, or raise an error about the data if scikit-learn refuses the texts."""
+    """Return the features of texts, or raise an `InvalidDataError` if scikit-learn rejects the texts."""
     try:
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
@@ -304,7 +306,7 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return texts as a list. Refuse a single text, because iterating over it would yield letters."""
+    """Return texts as a list. Raise an error for a single text, because iterating over it would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
         what = "a table" if hasattr(texts, "columns") else shown(texts)
@@ -312,7 +314,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
         raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
-        if not isinstance(text, str):  # None or NaN marks a missing text in a table
+        if not isinstance(text, str):  # for example None or NaN, which mark missing texts in tables
             said = "Use an estimator of xmlc.models for features." if hasattr(text, "shape") else "Drop or convert it."
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
     return found
@@ -321,7 +323,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
 def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the texts and the label names of each text as lists."""
+    """Check the texts and the label names of each text, and return both as lists."""
     if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
         found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
         said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
@@ -343,7 +345,7 @@ def _checked(
             raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
         lists[i] = list(names)
         for name in lists[i]:
-            if not isinstance(name, str):  # numbers suggest a matrix of label sets, which only estimators accept
+            if not isinstance(name, str):  # numbers suggest a label matrix, which only estimators accept
                 said = "Convert numbers with str(), and list only the labels that are 1."
                 raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name. {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
@@ -355,7 +357,7 @@ def _checked(
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
-    """Return label sets, csr_array of bool, shape (n, m), from lists of names and the column of each name."""
+    """Return label sets as a csr_array of bool, shape (n, m), from lists of names and the column of each name."""
     sets = [sorted({column[name] for name in names}) for names in label_lists]
     indptr = np.cumsum([0, *map(len, sets)])
     indices = np.array([j for each in sets for j in each], dtype=np.int32)

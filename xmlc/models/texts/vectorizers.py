@@ -11,13 +11,13 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# Their learned state is a vocabulary, with word weights for the first one, so that no pickle is needed.
+# The learned state of these vectorizers is a vocabulary, and for the first also word weights. No pickle is needed.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
 
 def make_vectorizer(name: str, **given: Any) -> Any:
-    """Return a vectorizer of scikit-learn, given the name of its class."""
+    """Return a vectorizer of the scikit-learn class with the name ``name``."""
     try:
         from sklearn.feature_extraction import text
     except ImportError as error:
@@ -31,7 +31,7 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
     Raises
     ------
     InvalidParameterError
-        The value is no vectorizer.
+        The value is not a vectorizer.
     """
     from sklearn.base import clone
 
@@ -43,7 +43,7 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
 
 
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
-    """Write the learned state of a vectorizer to a folder, and return the JSON entries that `load_vectorizer` needs."""
+    """Write the learned state of a vectorizer to a folder, and return the JSON entries for `load_vectorizer`."""
     name, given = type(vectorizer).__name__, vectorizer.get_params(deep=False)
     given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
     if "dtype" in given:
@@ -65,16 +65,16 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     Parameters
     ----------
     folder : Path
-        Folder with its files.
+        Folder with the files of the vectorizer.
     about : dict
         Result of `save_vectorizer`.
     trusted : bool
-        Allow a file of joblib to be read.
+        Whether to read a file written by joblib.
 
     Raises
     ------
     XmlcError
-        The vectorizer is a file of joblib, and ``trusted`` is false.
+        The vectorizer was written by joblib, and ``trusted`` is false.
     """
     if about["stored"] == "joblib":
         return pickled.read(folder / PICKLE, trusted)
@@ -82,7 +82,7 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
     if not (folder / VOCABULARY).exists():
         return make_vectorizer(about["class"], **given)
-    # The vocabulary is given, so that `fit` accepts any text and only marks the vectorizer as fitted.
+    # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as fitted.
     fitting = given | {"vocabulary": read_json(folder / VOCABULARY), "input": "content"}
     vectorizer = make_vectorizer(about["class"], **fitting).fit([""])
     vectorizer.vocabulary, vectorizer.input = given["vocabulary"], given["input"]

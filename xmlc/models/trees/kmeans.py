@@ -1,4 +1,4 @@
-"""Build label trees that group similar labels, by hierarchical balanced 2-means over label representations."""
+"""Build label trees that group similar labels by hierarchical balanced 2-means on label representations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target here (`largest_leaf`)
-MIN_NONZEROS_TO_SPLIT = 1 << 20  # a smaller segment is one task, including all segments below it
-MAX_SEGMENTS_TO_SPLIT = 64  # so is a segment with less than 1 / 64 of all non-zeros
+LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target in xmlc (`largest_leaf`)
+MIN_NONZEROS_TO_SPLIT = 1 << 20  # a smaller segment and all segments below it are one task
+MAX_SEGMENTS_TO_SPLIT = 64  # a segment with less than 1 / 64 of all non-zeros is also one task
 MIN_GAIN = 1e-4  # rounds continue while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
-RESOLUTION = 2.0**20  # cosine differences are rounded to multiples of 1 / this, coarser than float32 rounding errors
-MIN_SQUARE = 1e-6  # a sum with a smaller squared length is only the rounding error of rows that cancel out
+RESOLUTION = 2.0**20  # cosine differences are rounded to multiples of 1 / RESOLUTION, to remove float32 rounding errors
+MIN_SQUARE = 1e-6  # a sum with a smaller squared length is a rounding error, because the rows cancel out
 
 
 def kmeans_tree(
@@ -31,13 +31,13 @@ def kmeans_tree(
     """Build a label tree by hierarchical balanced spherical 2-means.
 
     A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds of bisection. The
-    sizes of two halves differ by at most one. A node with fewer labels has them as leaf children. An arity above 2
-    merges several levels of the binary tree into one.
+    sizes of two halves differ by at most one. The labels of a smaller node are its children, as leaves. An arity above
+    2 merges several levels of the binary tree into one.
 
     A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
-    cosines to the two centroids and cuts the order in half. The mean of each half is its next centroid. The bisection
-    ends after 50 rounds, or when the mean cosine gains less than 1e-4. The method is Parabel's (Prabhu et al. 2018),
-    and builds the trees of oplt2021 (Section 5).
+    cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its next centroid. The
+    bisection ends after 50 rounds, or when the mean cosine gains less than 1e-4. The method is Parabel's (Prabhu et al.
+    2018), and builds the trees of oplt2021 (Section 5).
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def kmeans_tree(
     arity : int
         Degree b of the inner nodes, a power of two, at least 2.
     max_leaf : int or None
-        A node with at most this many labels has them as its children. At least 1. For None see
+        The largest number of labels of a node that is not split, at least 1. For None see
         `xmlc.models.trees.kmeans.largest_leaf`.
     seed : int
         Seed of the first centroids. Each node has a separate random stream.
     n_jobs : int or None
-        Threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number.
+        Number of threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def kmeans_tree(
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
     nodes, first_children, labels = [(0, m)], [1], []
-    for start, end in nodes:  # the loop appends to this list, so that nodes are in breadth-first order
+    for start, end in nodes:  # the loop appends to the list, so nodes are in breadth-first order
         below = []
         if end - start > max_leaf:
             below = [(start, end)]
@@ -84,10 +84,10 @@ def kmeans_tree(
 def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node that is not split.
 
-    Without ``max_leaf`` the depth depends on the number of labels, so that the last inner nodes have about 100 labels.
-    A node of s labels is split if its children are nearer to 100 labels: s / 100 > 100 / (s / arity). The last
-    inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level
-    even for a small excess. For example, 26,296 labels below 256 nodes are 103 for each.
+    If ``max_leaf`` is None, the depth is chosen so that the last inner nodes have about 100 labels. A node of s labels
+    is split if the number of labels of its children is nearer to 100: s / 100 > 100 / (s / arity). The last inner nodes
+    have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level even for a small
+    excess. For example, with 26,296 labels below 256 nodes, each node has 103 labels.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
@@ -123,19 +123,19 @@ def _order_labels(
 
 
 def _halves(start: int, end: int) -> list[tuple[int, int]]:
-    """Split a segment of labels into halves, the first with the odd label. A single label is not split."""
+    """Return the halves of a segment of labels. The first has the odd label. A single label is not split."""
     middle = start + (end - start + 1) // 2
     return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
 
 
 @njit(cache=True, nogil=True)
 def first_sides(n, key):
-    """Draw two of ``n`` members as first centroids, by the first two numbers of the stream ``key``.
+    """Draw two of ``n`` members as first centroids, with the first two random numbers of the stream ``key``.
 
     Returns
     -------
     int8 (n,)
-        0 and 1 for the two members, `NO_SIDE` for the others.
+        Side of each member: 0 and 1 for the two centroids, `NO_SIDE` for all other members.
     """
     sides = np.full(n, NO_SIDE, dtype=np.int8)
     first = random_below(key, 0, n)
@@ -149,7 +149,7 @@ def first_sides(n, key):
 def move_members(rows, members, before, after, sums):
     """Subtract each member's row from the sum of its old side, and add it to the sum of its new side.
 
-    Only members that change sides cost time, and after the first round these are few.
+    Only members that change sides take time. After the first round, few members change sides.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def move_members(rows, members, before, after, sums):
     before, after : int8 (members.size,)
         Old and new side of each member. The old side may be `NO_SIDE`.
     sums : float32 (d, 2)
-        Updated in place. The two sums of a feature are adjacent, so that it costs one cache miss.
+        Updated in place. The two sums of a feature are adjacent, so both take only one cache miss.
     """
     for i in range(members.size):
         old, new = before[i], after[i]
@@ -178,9 +178,9 @@ def move_members(rows, members, before, after, sums):
 
 @njit(cache=True, nogil=True)
 def clear_members(rows, members, sums):
-    """Reset the sums of all members' features to zero, by the way that touches less memory.
+    """Set the sums of all members' features to zero, in the way that writes less memory.
 
-    Arguments as for `move_members`.
+    The arguments are the same as for `move_members`.
     """
     nonzeros = 0
     for member in members:
@@ -198,8 +198,8 @@ def clear_members(rows, members, sums):
 def multiply_members(rows, members, sums, products):
     """Compute the products of the members with the two sums.
 
-    A non-zero reads 8 bytes of its row and 8 bytes of the sums. Each product is summed in float32, in two chains, so
-    that an addition does not wait for the previous one.
+    For each non-zero, the kernel reads 8 bytes of the row and 8 bytes of the sums. Each product is computed as two
+    float32 sums, so that an addition need not wait for the previous addition.
 
     Parameters
     ----------
@@ -232,15 +232,16 @@ def multiply_members(rows, members, sums, products):
 def halve(products, sides, halves):
     """Assign the half of the members that is nearer to side 0's centroid to side 0, and return the mean cosine.
 
-    The squared length of a sum is the sum of its members' products with it. This avoids a pass over all d features. A
-    sum of length zero has cosine 0 with every member. If two members tie, the smaller one ranks nearer to side 0.
+    The squared length of a sum is the sum of its products with its members. No pass over all d features is therefore
+    needed. A sum of length zero has cosine 0 with every member. If two members are equally near, the smaller member is
+    assigned to side 0 first.
 
     Parameters
     ----------
     products : float64 (n, 2)
         Products of each member with the sums of the two sides.
     sides : int8 (n,)
-        The sides whose members were summed.
+        The side of each member in the sums.
     halves : int8 (n,)
         Overwritten with the new sides. Side 0 has the odd member.
 
@@ -281,7 +282,7 @@ def bisect(rows, members, key, sums):
     rows : KernelCSR
         Representations: rows of unit length or empty.
     members : int64
-        Rows, ascending, at least two.
+        Numbers of the rows, ascending, at least two.
     key : uint64
         Random stream of the node. Its first two numbers select two members as first centroids.
     sums : float32 (d, 2)
@@ -319,9 +320,9 @@ def bisections_left(size, left, depth, max_leaf):
     size : int
         Number of labels of the segment.
     left : int
-        Rounds that remain to make the children of the segment's node. If it is 0, the segment is a node.
+        Remaining rounds until the children of the segment's node are complete. If 0, the segment is a node.
     depth : int
-        Rounds for a node with more than ``max_leaf`` labels.
+        Number of rounds for a node with more than ``max_leaf`` labels.
     max_leaf : int
         The largest number of labels of a node that is not bisected.
     """
@@ -332,7 +333,7 @@ def bisections_left(size, left, depth, max_leaf):
 
 @njit(cache=True, nogil=True)
 def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
-    """Bisect a segment of ``order`` in place. Unless it is large, bisect all segments below it too.
+    """Bisect a segment of ``order`` in place. If the segment is not large, also bisect all segments below it.
 
     Parameters
     ----------
@@ -350,7 +351,7 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
         A segment with more non-zeros is large.
     segment : tuple of int
         Start, end, number of the segment in the binary tree, and remaining rounds (see `bisections_left`). The root
-        has number 1. Number and ``key`` define the random stream of the segment.
+        has number 1. The number and ``key`` define the random stream of the segment.
 
     Returns
     -------

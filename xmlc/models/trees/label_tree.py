@@ -34,7 +34,7 @@ class LabelTree:
 
     @classmethod
     def from_children(cls, children: np.ndarray, label: np.ndarray) -> LabelTree:
-        """Build a tree from the two arrays that define it, and check them.
+        """Build a tree from the two arrays that define it, and check the arrays.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class LabelTree:
 
     @property
     def leaf(self) -> np.ndarray:
-        """Return the leaf of each label up to the largest label of the tree, int32. Missing labels have -1."""
+        """Return the leaf of each label from 0 to the tree's largest label, int32. Missing labels have -1."""
         leaves = np.flatnonzero(self.label >= 0)
         result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
@@ -92,8 +92,8 @@ class LabelTree:
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
         """Return the threshold of each node.
 
-        A leaf has the threshold of its label. An inner node has the minimum over its children. One search can then use
-        a different threshold for each label (plt2016, Section 5.2).
+        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the minimum over its
+        children. One search can then use a different threshold for each label (plt2016, Section 5.2).
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class LabelTree:
         if inner.size == 0:
             return result
         # Children of consecutive inner nodes are contiguous, so one segmented minimum covers a level.
-        # The loop starts at the deepest level because a minimum needs the minima of its children first.
+        # The loop starts at the deepest level, because the minimum of a node depends on the minima of its children.
         level_ends = self._level_ends()
         for start, end in reversed(list(zip([0, *level_ends[:-1]], level_ends))):
             level = inner[np.searchsorted(inner, start) : np.searchsorted(inner, end)]
@@ -122,7 +122,7 @@ class LabelTree:
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest weight of the labels below each node, float64 (n_nodes,). NaN if all of them are 0.
+        """Return the largest weight of the labels below each node, float64 (n_nodes,), or NaN if all weights are 0.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class LabelTree:
 def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
     """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, have the given labels.
 
-    Every inner node has ``arity`` children, except the last one, which has at least two.
+    Every inner node has ``arity`` children, except the last inner node, which has at least two.
 
     Parameters
     ----------

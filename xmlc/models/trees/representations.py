@@ -1,4 +1,4 @@
-"""Represent labels by their instances: sums of sparse rows, scaled to unit length."""
+"""Represent each label by the sum of its instances' feature vectors, scaled to unit length."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-NONZEROS_PER_TASK = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
-PIECES_AT_ONCE = 32  # finished tasks that wait in memory: at most 256 MB, more if one label has more non-zeros
-LEAST_SQUARE = 1e-70  # rows with a smaller squared length stay unscaled: they may be far too short for float32
+NONZEROS_PER_TASK = 1 << 20  # non-zeros in a task, where an instance is counted once for each of its labels
+PIECES_AT_ONCE = 32  # finished tasks that wait in memory, at most 256 MB unless one label has more non-zeros
+LEAST_SQUARE = 1e-70  # rows with a smaller squared length are not scaled, because they may be far too short for float32
 
 
 def label_representations(
@@ -28,10 +28,11 @@ def label_representations(
 
     Parabel averages the features of a label's positive instances in the same way (Prabhu et al., "Parabel: Partitioned
     label trees for extreme classification with application to dynamic search advertising", WWW 2018). The result is
-    the product of Y's transpose and X, computed in sparse blocks of rows. The sums are float64 and rounded once.
+    the product of Y's transpose and X, computed in sparse blocks of rows. The sums are computed in float64 and rounded
+    once.
 
-    Memory holds the result, the values of X in float64, and some finished blocks. Each thread adds the sums of a block
-    and 12 bytes per feature.
+    Memory contains the result, the values of X in float64, and some finished blocks. Each thread also needs the sums of
+    a block and 12 bytes per feature.
 
     Parameters
     ----------
@@ -40,11 +41,11 @@ def label_representations(
     Y : sparse or dense boolean array, shape (n, m)
         Labels.
     n_jobs : int or None
-        Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+        Number of threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
     most_features : int or None
         The largest number of features of a label. A label keeps the features with the largest absolute sums. If sums
-        are equal, it keeps the feature with the smaller number. None keeps all features. A label of many instances
-        has most features of the vocabulary: in the shape of Amazon-3M all features would take 20 GB.
+        are equal, the feature with the smaller number is kept. None keeps all features. A label with many instances has
+        most features of the vocabulary. For a dataset of the size of Amazon-3M, all features would take 20 GB.
     weights : ndarray of float32, shape (n,), optional
         Weight of each instance in the sums.
 
@@ -63,7 +64,7 @@ def label_representations(
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
     if weights is not None:
         by_label.data *= weights[by_label.indices]
-    nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # of an average instance
+    nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # the number of non-zeros of an average instance
     blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
     for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
@@ -72,7 +73,7 @@ def label_representations(
             appendable.append(counts=counts, indices=indices, data=data)
     arrays, none = appendable.finished(), np.zeros(Y.shape[1] + 1, dtype=np.int32)
     result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
-    # scipy's constructor would copy the index arrays to a common type, so they are set afterwards.
+    # scipy's constructor would convert the index arrays to a common type, so the arrays are set afterwards.
     result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
     result.indices, result.data, result.has_sorted_indices = arrays["indices"], arrays["data"], True
     return validated(result)
@@ -81,12 +82,13 @@ def label_representations(
 def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Represent the labels ``start .. end - 1``. Return row sizes (int64), features (int32) and values (float32)."""
+    """Return the rows of labels ``start .. end - 1``: row sizes (int64), features (int32) and values (float32)."""
     sums = label_sums(by_label, x, start, end)
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
     if most_features is not None:
-        # The bits of absolute float32 values sort like the values. The stable sort puts the smaller feature first.
+        # The bits of absolute float32 values have the same order as the values. The stable sort puts the smaller
+        # feature first.
         heaviest_first = np.argsort((rows << 32) - np.abs(data).view(np.int32), kind="stable")
         ranks = np.empty(rows.size, dtype=np.int64)
         ranks[heaviest_first] = np.arange(rows.size) - sums.indptr[rows]
@@ -99,7 +101,7 @@ def _represent(
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Sum the instances x (n, d) of each label ``start .. end - 1``, in the order of the instances.
+    """Return for each label ``start .. end - 1`` the sum of its instances in x (n, d), added in their order.
 
     All arrays are float64. The features of the result are sorted.
     """
@@ -108,7 +110,7 @@ def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Scale rows to unit length, float32, and leave rows of (nearly) zeros unscaled. ``rows`` has each value's row."""
+    """Return rows scaled to unit length, float32. Rows of (nearly) zeros stay unscaled. ``rows`` has each value's row."""
     exact = values.astype(np.float64)
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds in order
     scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
@@ -116,7 +118,7 @@ def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarra
 
 
 def item_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
-    """Split items into contiguous blocks ``(start, end)`` of about equal cost, with at least one item each."""
+    """Split items into contiguous blocks ``(start, end)`` of about equal cost. Each block has at least one item."""
     block = (np.cumsum(costs) - costs) // cost_per_block
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
     return list(pairwise(bounds.tolist()))
