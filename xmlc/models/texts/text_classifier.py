@@ -106,8 +106,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            For the same reasons as in `fit`, or if the estimator does not learn online, or the vectorizer learns a
-            vocabulary. Also if one of both has changed since learning began.
+            For the same reasons as in `fit`, if the estimator does not learn online, or if the vectorizer learns a
+            vocabulary. Also if the estimator or the vectorizer has changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a batch of a stream may be empty

@@ -110,7 +110,7 @@ def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return rows scaled to unit length, float32. Rows of (nearly) zeros stay unscaled. ``rows`` has each value's row."""
+    """Return rows scaled to unit length, float32. Rows of (nearly) zeros stay as is. ``rows`` has each value's row."""
     exact = values.astype(np.float64)
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds in order
     scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
