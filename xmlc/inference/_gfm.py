@@ -268,8 +268,9 @@ def rank_places(values, ids, order):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
-    """Write the ids of the ``k`` largest values, in no order. If values are equal in multiples of `GRAIN`, smaller ids
-    win.
+    """Write the ids of the ``k`` largest values, in no order.
+
+    If values are equal in multiples of `GRAIN`, smaller ids win.
 
     Parameters
     ----------
@@ -279,7 +280,8 @@ def keep_largest(values, ids, k, kept):
         Id of each value.
     k : int in 1 .. L
         Number of values to select.
-    kept : uint32, at least k Receives the ids.
+    kept : uint32, at least k
+        Receives the ids.
     """
     selected, least = np.empty(values.size), np.inf
     copy_into(selected, values)

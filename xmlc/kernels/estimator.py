@@ -105,8 +105,7 @@ class Estimator:
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. New parts are set before their
-        hyperparameters.
+        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. Parts themselves are set first.
 
         Raises
         ------

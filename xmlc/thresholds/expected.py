@@ -106,8 +106,13 @@ class ExpectedF(ThresholdMethod):
     min_share: float = 0.0
 
     def fit(self, spe: Matrix, Y: Matrix | None = None) -> Self:
-        """Learn the thresholds. Parameters ---------- spe : csr_array of float32, shape (n, m) Estimates of the
-        instances to predict label sets for, or of similar instances. Y : None
+        """Learn the thresholds.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Estimates of the instances to predict label sets for, or of similar instances.
+        Y : None
             Ignored. The parameter exists for scikit-learn.
 
         Raises

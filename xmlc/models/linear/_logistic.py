@@ -180,11 +180,16 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
-    """Run the loop of `solve_path`. Parameters ---------- problem, labels, grid, rows, held_out As in `solve_path`, but
-    ``held_out`` may be empty instead of None. by_row, by_column, lanes
+    """Run the loop of `solve_path`.
+
+    Parameters
+    ----------
+    problem, labels, grid, rows, held_out
+        As in `solve_path`, but ``held_out`` may be empty instead of None.
+    by_row, by_column, lanes
         State of the lanes, all zero. Updated in place.
     solution : Solution
-        Updated in place. It contains zeros and NaN before.
+        Updated in place. All numbers are 0 or NaN before.
     """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
@@ -492,7 +497,7 @@ def mean_loss(problem, label, rows, weights, constant, lane):
     return loss / total
 
 
-# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. # The
+# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The
 # matrix is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a
 # register. A non-zero takes 1.1 ns in each of the two kernels, compared with 0.7 ns for a single vector (AMD EPYC,
 # AVX-512). Eight vectors therefore take little longer than one. Lanes do not mix, each multiplication and addition is

@@ -98,7 +98,9 @@ def build_index(
     n_words : int, optional
         Number of words of frequent features per instance. The default is the result of `words_that_pay`.
     block_rows : int
-        Number of instances per block. n_jobs : int or None Number of threads.
+        Number of instances per block.
+    n_jobs : int or None
+        Number of threads.
     """
     (n, d), x = X.shape, kernel_csr(X)
     while np.diff(x.indptr[np.r_[0:n:block_rows, n]]).max(initial=0) > MOST_POSTINGS:
@@ -214,7 +216,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     return starts, cursors
 
 
-# The kernels below build the index, one task at a time. # A task is a range of instances within one block. A counting
+# The kernels below build the index, one task at a time. A task is a range of instances within one block. A counting
 # sort arranges the non-zeros of the task by feature, in memory that fits into a cache. One pass then writes the
 # non-zeros to their rows and lists of postings. Each row is therefore in ascending order of places, and each list in
 # ascending order of instances. The result does not depend on the division into tasks.
