@@ -33,7 +33,7 @@ def candidates(p, ids, with_empty=True):
       t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). The labels are in descending
       order of p. The bound therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
-    No greater k can be best once an upper bound that can only fall is below a lower bound.
+    The search for K ends when an upper bound that can only fall with k is below a lower bound.
 
     Parameters
     ----------

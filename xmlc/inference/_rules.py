@@ -77,7 +77,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # This is the number of labels after the first k, so r is not greater.
+        others = j - k  # The number of labels after the first k is j - k, so r is at most this.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:

@@ -114,9 +114,9 @@ def gfm_sizes(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    The result is exact. Its form and the rule for equal values are the same as for `xmlc.inference.gfm`. With equal
-    weights, the result is the same as the result of `gfm` for independent labels. If all possible sizes of an instance
-    have the weight 0, its labels are treated as independent.
+    The result is exact. The form of the result and the choice among equal values are as in `xmlc.inference.gfm`. With
+    equal weights, the result is the same as the result of `gfm` for independent labels. If all possible sizes of an
+    instance have the weight 0, its labels are treated as independent.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     said = f"{'0 and 1' if of_labels else 'numbers'}, with one column per {column}"
     if array.ndim == 2 or (array.ndim and name == "X" and isinstance(first, str)):
         said = f"{name}: found {values}, expected {said}"
-    else:  # the wording of scikit-learn
+    else:  # the message has scikit-learn's wording
         found = f"{values} with shape {array.shape}" if array.ndim else shown(given)
         said = f"{name}: found {found}, expected 2 dimensions: {said}. Reshape your data"
         said = f"Unknown label type: {said}" if of_labels else said
@@ -55,7 +55,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
     """Return advice on how to make a matrix from an array whose first value is ``first``."""
     if array.dtype.kind == "c":
-        return "Complex data not supported, take the real part or the absolute values"  # the wording of scikit-learn
+        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn has this wording
     if array.ndim == 0:
         return "Read a file with xmlc.data.load" if isinstance(given, str | os.PathLike) else "Pass a list or an array"
     if array.ndim == 3 and array.shape[2] == 2:
@@ -151,7 +151,7 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
 
 
 def check_same_instances(n: int, n_labelled: int) -> None:
-    """Refuse features and label sets with different numbers of instances.
+    """Raise an error if features and label sets have different numbers of instances.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def check_same_instances(n: int, n_labelled: int) -> None:
 
 
 def check_same_shape(spe: Any, Y: Any, what: str = "estimates") -> None:
-    """Refuse estimates or predictions whose shape differs from the shape of the truth.
+    """Raise an error if estimates or predictions do not have the shape of the truth.
 
     Raises
     ------

@@ -85,8 +85,8 @@ class Stream(IntEnum):
 
     Two uses with the same stream number and seed would draw the same random numbers. Code with a separate key, such as
     the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed here. If you change a stream
-    number, all results that depend on the stream change. Kernels use the integer ``Stream.NAME.value``. A comment that
-    begins with ``+ k`` means that number k of the range of streams is added to the value.
+    number, all results that depend on the stream change. Kernels use the integer ``Stream.NAME.value``. If a comment
+    begins with a name such as ``+ row``, the number of the row is added to the stream number.
     """
 
     # Data

@@ -264,7 +264,7 @@ def rounded(thresholds: Any) -> np.ndarray:
 
 
 def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
-    """Refuse values with an `InvalidDataError` if one is NaN, negative or above ``most``."""
+    """Raise an `InvalidDataError` if a value is NaN, negative or above ``most``."""
     if values.size and not (values.min() >= 0 and values.max() <= most):
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
         raise InvalidDataError(
@@ -313,7 +313,7 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
         If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of its kind.
     """
     try:
-        given = "none" if value is None else value  # NumPy reads None as NaN
+        given = "none" if value is None else value  # NumPy would convert None to NaN
         values: np.ndarray = rounded(given) if dtype is np.float32 else np.asarray(given, dtype=dtype)
     except (TypeError, ValueError):
         raise InvalidDataError(f"found {name}={value!r}, expected a number, or one per label") from None
@@ -401,7 +401,7 @@ def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_a
 
 
 def _check_truth_values(matrix: Any, name: str) -> None:
-    """Refuse stored values that are neither 0 nor 1."""
+    """Raise an error if a stored value is neither 0 nor 1."""
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     if values.dtype == bool or ((values == 0) | (values == 1)).all():
         return

@@ -173,7 +173,7 @@ class Estimator:
         known, found = getattr(self, f"{of}_names_in_", None), column_names(data)
         if known is not None and found is not None:
             check_names(known, found, of)
-        elif (known is None) != (found is None) and of == "feature":  # the wording of scikit-learn
+        elif (known is None) != (found is None) and of == "feature":  # the message has scikit-learn's wording
             fitted = f"{type(self).__name__} was fitted with"
             said = (
                 "X has feature names, but {0}out feature names",

@@ -7,7 +7,7 @@ The module has three data structures:
   contains a similarity and a number, so each step is one comparison. The first comparison rejects most keys of a
   stream.
 * `make_heap` and `pop_first` order float64 values without moving the values. A float64 leaves no bits for a number, so
-  the heap contains indices. The heap is built in O(size). Popped indices are stored in order behind the heap.
+  the heap contains indices. The heap is built in O(size). Popped indices are stored in order after the heap.
 """
 
 from __future__ import annotations

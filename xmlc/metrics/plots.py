@@ -97,8 +97,8 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
 
     Points lie on the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The bins of
     a group have equal sums of estimates. A group has ten bins, or fewer if a sum would be below ten. The legend shows
-    the sum of estimates of each group, divided by the number of true labels. This number includes true labels without
-    an estimate.
+    the sum of estimates of each group, divided by the number of true labels. The number of true labels includes labels
+    without an estimate.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 ``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is the ranking in one of two forms:
 
-- int32 of shape (n, K) with K >= k. Each row holds different labels, best first, padded with -1.
+- int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
 - sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
 
 `hits_at_k` raises an error for any other form, such as a dense matrix of predictions. Means are over all n instances,

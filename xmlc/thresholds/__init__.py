@@ -1,7 +1,7 @@
 """Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and others.
 
-Each name is imported on first use, because the workflow reads a grid from this package at each start. This reading must
-not load kernels.
+Each name is imported on first use, because the workflow reads a grid from this package at each start. Reading the grid
+must not load kernels.
 """
 
 from __future__ import annotations

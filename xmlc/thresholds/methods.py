@@ -26,10 +26,10 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     are float64 arrays, the comparison is in float64. A single number is converted to float32. All methods use the same
     comparison when they learn.
 
-    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The two
-    differ if estimates have many ties, as the fractions of a forest do. This package always uses ``>``, so that a
-    threshold and the minimum probability of an SPE have the same meaning. STO has the effect of ``>=``, because it
-    returns the largest number below its chosen estimate.
+    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The results
+    differ if many estimates are equal, for example the fractions that a forest estimates. This package always uses
+    ``>``, so that a threshold and the minimum probability of an SPE have the same meaning. STO has the effect of
+    ``>=``, because it returns the largest number below its chosen estimate.
 
     Time is linear in the number of stored estimates. Memory is linear in the number of instances and predictions.
 

@@ -21,9 +21,9 @@ method has these properties:
   CG needs only 5 to 100 products.
 
 The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
-is below `TOLERANCE` times f. The test is made twice. After CG the decrement is known, and training ends with the step.
-Before CG, |gradient|^2 is an upper bound of the decrement, because the matrix of second derivatives is at least the
-unit matrix. The tolerance is relative to f and far above rounding errors.
+is below `TOLERANCE` times f. The kernels test this condition twice. After CG the decrement is known, and training ends
+with the step. Before CG, |gradient|^2 is an upper bound of the decrement, because the matrix of second derivatives is
+at least the unit matrix. The tolerance is relative to f and far above rounding errors.
 """
 
 from __future__ import annotations
@@ -156,9 +156,9 @@ def solve_path(
     grid : ndarray of float64, shape (labels, values of C)
         Values of C for each label, ascending.
     rows : ndarray of int64
-        Instances to train on.
+        Instances on which labels are trained.
     held_out : ndarray of int64, optional
-        Instances to compute losses on.
+        Instances on which losses are computed.
     """
     n, d = rows.size, problem.scale.size
     solution = Solution(
@@ -297,7 +297,7 @@ def pass_over(problem, rows, by_row, by_column, lanes):
     ----------
     problem : Problem
     rows : int64 (n,)
-        Instances to train on.
+        Instances on which labels are trained.
     by_row, by_column, lanes
         State of the lanes. ``by_row.products`` and ``by_column.sums`` are written.
     """

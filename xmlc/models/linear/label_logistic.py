@@ -207,7 +207,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     problem : Problem
         The training set.
     training : ndarray of bool, shape (n,)
-        True for the instances to train on.
+        True for the instances on which labels are trained.
 
     Returns
     -------

@@ -135,8 +135,8 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     scratch : SearchScratch
         Result of `search_scratch`, which also contains beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        All -1 and 0 before. Receive the neighbours, nearest first. For equal similarities, the smaller number is first.
-        Missing neighbours stay -1 and 0.
+        Before the call, all neighbours are -1 and all similarities 0. The arrays receive the neighbours, nearest first.
+        For equal similarities, the smaller number is first. Missing neighbours stay -1 and 0.
     n_products : int64 (q,)
         Receives the number of training instances whose similarity was computed.
     """

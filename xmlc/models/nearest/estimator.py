@@ -139,7 +139,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         """Choose beta by P@1 on a sample of the instances. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # X has no column names here
+        model._remember_names(X)  # X is a matrix without column names
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]

@@ -348,7 +348,7 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
     key : uint64
         Random stream of the tree.
     most_nonzeros : int
-        A segment with more non-zeros is large.
+        The largest number of non-zeros of a segment that is not large.
     segment : tuple of int
         Start, end, number of the segment in the binary tree, and remaining rounds (see `bisections_left`). The root
         has number 1. The number and ``key`` define the random stream of the segment.
