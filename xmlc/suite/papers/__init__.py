@@ -1,8 +1,8 @@
-"""Find the tables and figures of each paper, or those that all suites share.
+"""Find the definitions of tables and figures, either of a paper or common to all suites.
 
-Each paper has a package of its name, which may have the modules ``tables.py`` and ``figures.py``. Definitions that
-these modules declare or import belong to the paper. All others are looked up in the package ``common``. Importing a
-package registers the printed names of its models, so that every package can print them.
+Each paper has a package of its name, which may contain the modules ``tables.py`` and ``figures.py``. The definitions
+that these modules declare or import belong to the paper. All other definitions are in the package ``common``. The
+import of a package registers the printed names of its models, so that every package can print them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return a paper's table of this name, or else the common one.
+    """Return the definition of a paper's table, or else of the common table of this name.
 
-    A bare number means ``table<number>``.
+    A number as the name means ``table<number>``.
 
     Raises
     ------
@@ -41,42 +41,45 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return the figure of this name, as `table_of` does. A bare number means ``figure<number>``."""
+    """Return the definition of a paper's figure, or else of the common figure of this name.
+
+    A number as the name means ``figure<number>``.
+    """
     from xmlc.suite.papers.plotting import FigureDefinition
 
     return _of(name, paper, "figure", FigureDefinition)
 
 
 def every_table() -> list[tuple[str, TableDefinition]]:
-    """List (package, definition) for all tables. A table that several packages have is listed for each."""
+    """List (package, definition) for all tables. A table in several packages is listed once for each package."""
     from xmlc.suite.papers.declared import TableDefinition
 
     return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Name the modules that a paper's tables or figures (``noun``) depend on.
+    """Return the names of the modules that a paper's tables or figures (``noun``) depend on.
 
-    These are the modules of the paper and of ``common``, and all packages, which register names of models.
+    They are the modules of the paper and of ``common``, and all packages, because these register names of models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
 
 
 def statements_of(paper: str) -> Path:
-    """Return the path of the file with a paper's statements, which its claims test."""
+    """Return the path of the file with a paper's statements, which are tested by the paper's claims."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 
 @cache
 def rooms() -> tuple[str, ...]:
-    """Return the names of the packages."""
+    """Return the names of the subpackages: one for each paper, and the common ones."""
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
 @cache
 def enter_rooms() -> None:
-    """Import all packages, which registers the printed names of their models."""
+    """Import all subpackages, which registers the printed names of their models."""
     for room in rooms():
         importlib.import_module(f"{__name__}.{room}")
 

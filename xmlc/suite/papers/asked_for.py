@@ -15,16 +15,16 @@ from xmlc.suite.config.runs import in_one_line
 from xmlc.suite.papers import plan
 from xmlc.suite.schemas import nearest
 
-MOST = 3  # names in a message
+MOST = 3  # The most names in a message.
 
 
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
-    """Return a replacement of `workflow.is_rule` that refuses mistakes in targets.
+    """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls it for each target. By then it has read a study's rules and options such as ``--forcerun``.
+    Snakemake calls the replacement for each target, after reading a study's rules and options such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
-    # With remote storage, outputs of rules and targets have different names, so that they cannot be compared.
+    # With remote storage, targets cannot be compared with the outputs of rules, because their names differ.
     is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
 
     def is_made(path: str) -> bool:
@@ -45,13 +45,13 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
 
 
 def within(name: str) -> list[str]:
-    """Return the path of a target without a final slash, as in rules, and the folders that contain it."""
+    """Return the path of a target without a final slash, as in rules, followed by the folders that contain it."""
     path = Path(os.path.relpath(name or "."))
     return [str(one) for one in (path, *path.parents)]
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Name the files whose name or stem is the target's name, or else the nearest file or rule."""
+    """Return the files whose name or stem equals the target's name, or else the nearest file or rule, as text."""
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
     return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)

@@ -59,7 +59,7 @@ def to_latex(table: Table) -> str:
 
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
-    """Return the panel at ``place`` in its table as LaTeX. Panels larger than a page are divided into several floats."""
+    """Return the panel at ``place`` in its table as LaTeX. Panels larger than a page become several floats."""
     floats: list[str] = []
     for columns in _parts([*_columns(panel)]):
         environment, room = ("table", COLUMN) if _width(columns) <= COLUMN else ("table*", PAGE)

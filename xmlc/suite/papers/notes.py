@@ -16,7 +16,7 @@ from xmlc.suite.results.titles import LIMITS, model_title
 
 
 def fixed(*lines: str) -> Notes:
-    """Return a function that gives every table these notes."""
+    """Return a function that returns these notes for any table."""
     return lambda table: list(lines)
 
 
@@ -56,27 +56,32 @@ def notes_of(table: Table) -> list[str]:
 
 
 def threads_of(rows: Rows, names: Collection[str]) -> str:
-    """Return the number of threads of times, such as ``1 or 2 threads``, or an empty text if it is unknown."""
+    """Return the number of threads of time measurements as text, such as ``1 or 2 threads``.
+
+    The text is empty if the number is unknown.
+    """
     numbers = [row[name] for row in rows.values() for name in names if name in row]
     counts = sorted({value for number in numbers for value in number.runs.values() if not is_missing(value)})
     return f"{' or '.join(f'{count:g}' for count in counts)} thread{'s' * (counts != [1])}" if counts else ""
 
 
 def digests_line(records: Iterable[RecordFile]) -> str:
-    """Return a line with the datasets of records and the first digits of their digests."""
+    """Return a line with the names of the records' datasets and the first digits of their digests."""
     digests = {record.dataset_name: record.data_digest for record in records}
     return "Data (digest): " + ", ".join(f"{name} ({digest[:12]})" for name, digest in digests.items()) + "."
 
 
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
-    """Return a sentence on the synthetic datasets of records, if there are any."""
+    """Return a list with a sentence on the records' synthetic datasets. It is empty if there are none."""
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
     said = "made by `xmlc synth`, not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
 
 
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
-    """Return a sentence on the share of each dataset's labels with 0/0 on the test set, if records have macro-F.
+    """Return a list with a sentence on each dataset's share of labels with an F-measure of 0/0 on the test set.
+
+    It is empty if no record has macro-F.
 
     The share is the difference of macro-F with 0/0 = 1 and with 0/0 = 0. It depends on the predicted labels.
     """
@@ -92,7 +97,10 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
 
 
 def searches(records: Sequence[RecordFile]) -> list[str]:
-    """Return a sentence on the search of label trees for ranked labels, and on the share of provably exact beams."""
+    """Return sentences on how label trees are searched for the top labels.
+
+    For a beam search, they contain the share of rankings that are proved to be exact.
+    """
     exactly: dict[str, None] = {}
     by_beam: dict[str, dict[str, list[float]]] = {}
     for record in records:

@@ -1,4 +1,7 @@
-"""Hold the printed panels of a table, which Markdown, LaTeX and the page share. Each row has a name, then numbers."""
+"""Define the printed panels of a table, which Markdown, LaTeX and the page share.
+
+Each row of a panel has texts that name the row, followed by numbers.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ TITLES = {
     "method": method_title,
     "hyperparameter": hyperparameter_title,
     "tuned_for": tuned_for_title,
-}  # by the part of a key
+}  # The keys of a table whose values have printed names, and the functions that return these names.
 
 
 @dataclass(frozen=True)
 class PanelColumn:
-    """Hold one printed column, with a number for each row.
+    """Hold one printed column of a panel, with a number for each row.
 
-    Columns with the same name of contest compete for the best number of a dataset.
+    Columns with the same ``contest`` compete for the best number on a dataset.
     """
 
     heading: str
@@ -39,24 +42,24 @@ class PanelColumn:
 
     @property
     def competes(self) -> bool:
-        """Return whether the best numbers are bold."""
+        """Return whether the best numbers of this column are bold."""
         return bool(self.contest and column(self.quantity).better)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Hold rows of a table that belong together.
+    """Hold a panel: rows of a table that are printed together.
 
     Attributes
     ----------
     title : str
     names : list of str
-        Headings of the texts that name a row.
+        Headings of the columns with texts that name a row.
     rows : sequence of tuple of str
         The texts that name each row.
     columns : list of PanelColumn
     detail : bool
-        Whether the panel explains another one, so that a page folds it.
+        Whether the panel explains another panel. The page folds such panels.
     """
 
     title: str
@@ -66,12 +69,12 @@ class Panel:
     detail: bool = False
 
     def headings(self) -> list[str]:
-        """Return the headings: names, measured columns, then the paper's."""
+        """Return the headings of the names, of our numbers, and of the paper's numbers, in this order."""
         paper = [f"{part.heading.removesuffix(' (%)')} {PAPER}" for part in self.columns if part.has_published]
         return [*self.names, *(part.heading for part in self.columns), *paper]
 
     def cells(self) -> list[list[tuple[str, bool]]]:
-        """Return every printed text, row by row, and whether it is bold."""
+        """Return the cells of each row. A cell has its printed text and a flag for bold."""
         lines = []
         for i, names in enumerate(self.rows):
             line = [(name, False) for name in names]
@@ -82,7 +85,7 @@ class Panel:
 
     @cached_property
     def best(self) -> set[tuple[int, int]]:
-        """Return the (row, column) of the best printed numbers of each contest and dataset. Ties are all best."""
+        """Return (row, column) of the best printed numbers in each contest on each dataset, including all ties."""
         best: set[tuple[int, int]] = set()
         entries: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
         lower = {part.contest for part in self.columns if column(part.quantity).better == "lower"}
@@ -100,7 +103,7 @@ class Panel:
 
 
 def named(keys: Iterable[str], values: Iterable[str]) -> tuple[str, ...]:
-    """Return the texts that name a row. Models and methods have their printed names."""
+    """Return the texts that name a row. Models and methods are replaced by their printed names."""
     return tuple(TITLES.get(key, str)(value) for key, value in zip(keys, values))
 
 

@@ -1,4 +1,4 @@
-"""Print a table as CSV, in full precision, or as Markdown, in the printed precision, and select parts of it."""
+"""Print a table as CSV in full precision, or as Markdown in the printed precision. Select parts of a table."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from xmlc.suite.results.fingerprint import Fingerprint, of_table
 from xmlc.suite.results.frame import Key
 
 WIDTH = 110
-# In Markdown, these marks begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. They are
-# written as entities, which also work in HTML within Markdown. A zero-width space prevents a mention.
+# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. They
+# are replaced by entities, which also work in HTML within Markdown. A zero-width space prevents a mention.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
 
 
 def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that shows a text unchanged, on one line. With ``code``, text in backticks stays code."""
+    """Return Markdown that shows a text unchanged and on one line. With ``code``, text in backticks stays code."""
     parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
     parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
     return "".join(parts)
 
 
 def to_csv(table: Table) -> str:
-    """Return our numbers as CSV with all digits. Missing numbers are empty."""
+    """Return the numbers of a table as CSV with all digits. Cells of missing numbers are empty."""
     return table.frame.to_csv(index=False, lineterminator="\n")
 
 
 def fingerprint_of(table: Table) -> Fingerprint:
-    """Return the fingerprint of a table's CSV."""
+    """Return the fingerprint of a table's CSV file."""
     return of_table(table.frame)
 
 
@@ -47,7 +47,7 @@ def title_of(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Return the table as Markdown that is also readable in a terminal."""
+    """Return a table as Markdown that is also readable in a terminal."""
     parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")]
     for panel in table.panels:
         parts.append(panel_to_markdown(panel))
@@ -77,22 +77,22 @@ def select(
     columns: Collection[str] = (),
     panel: int | None = None,
 ) -> Table:
-    """Return a part of a table. Arguments that are not given do not restrict it.
+    """Return a part of a table. Empty arguments do not restrict the part.
 
     Parameters
     ----------
     table : Table
     datasets, models, methods : collection of str
-        Rows with these names are kept. A panel with a column for each method keeps these columns.
+        Rows with these names are kept. In a panel with a column for each method, the columns with these names are kept.
     columns : collection of str
-        Quantities, as the CSV names them.
+        Quantities to keep, by their names in the CSV file.
     panel : int or None
-        Number of the only panel, from 1.
+        Number of the only panel to keep, counted from 1.
 
     Raises
     ------
     XmlcError
-        Nothing is left.
+        The selection contains no numbers.
     """
     wanted = {"dataset": datasets, "model": models, "method": methods}
 

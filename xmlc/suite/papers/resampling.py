@@ -1,4 +1,4 @@
-"""Estimate the test set's error of claims by measuring their effects on records with resampled test instances."""
+"""Estimate how much the effects of claims vary with the choice of test instances, by resampling these instances."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ Records = Mapping[Where, Sequence[Any]]
 
 
 def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[CaseKey, float]]:
-    """Return bootstrap standard errors, by the choice of the test instances, of the cases' means over seeds.
+    """Return the bootstrap standard error of each case's mean over seeds, by the choice of the test instances.
 
     Parameters
     ----------
     claims : iterable of Claim
     given : mapping of Where to sequence of Record
-        Records of each need. Records without measures of rankings or label sets are not resampled.
+        Records for each need. Records without measures of rankings or label sets are not resampled.
 
     Returns
     -------
     dict of Claim to dict of (dataset, subject) to float
-        Claims on ratios are left out, and claims on records of earlier versions, which lack replicates. Cases that do
-        not depend on the test instances are left out, too.
+        The standard error of each case of each claim. Claims on ratios are left out. Claims on records of earlier
+        versions are left out, because these records lack resampled measures. Cases that do not depend on the test
+        instances are left out, too.
     """
     found: dict[Claim, dict[CaseKey, list[float]]] = {}
     for claim in claims:
@@ -54,7 +55,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
 
 
 def _measured(record: object) -> bool:
-    """Return whether a record has measures. A run that reached its time limit has none, and is not resampled."""
+    """Return whether a record has measures. Records of runs that reached their time limit have none."""
     return getattr(record, "metrics", record) is not None
 
 

@@ -1,1 +1,1 @@
-"""Define the tables and figures that every suite has. Papers import them, but nothing here imports from a paper."""
+"""Define the tables and figures that every suite has. Packages of papers import them, but not the reverse."""

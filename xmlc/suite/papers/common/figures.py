@@ -29,8 +29,8 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-NARROWEST = 1.6  # the least width of a panel in inches
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key (longer axes have powers of ten only)
+NARROWEST = 1.6  # The least width of a panel in inches.
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # Ticks of axes with fewer decades than the key. Others have powers of ten.
 
 
 @figure(
@@ -39,13 +39,13 @@ TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # for axes of fewer decades than the key 
     caption="P@1 against training seconds and milliseconds per instance. The dashed line is the Pareto front.",
 )
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
-    """Draw P@1 against training seconds and milliseconds per instance. A dashed line is the Pareto front.
+    """Draw P@1 against training time and prediction time per instance. A dashed line shows the Pareto front.
 
     Parameters
     ----------
     paper : str
     records : sequence of RankingRecord
-        Seeds are averaged. Models without costs, such as an oracle, are left out.
+        Records of rankings, which are averaged over seeds. Models without costs, such as an oracle, are left out.
 
     Raises
     ------
@@ -78,9 +78,10 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
 
 
 def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
-    """Return the indices of the Pareto front, cheapest first.
+    """Return the indices of the points on the Pareto front, with the cheapest point first.
 
-    No other point is as cheap and better, or as good and cheaper. The first of equal points counts.
+    For such a point, no other point is better at the same or a lower cost, or cheaper at the same quality. Only the
+    first of several equal points is returned.
     """
     front: list[int] = []
     for place in sorted(range(len(costs)), key=lambda i: (costs[i], -quality[i])):

@@ -1,4 +1,4 @@
-"""Declare Table 3 of plt2016: ranges of hyperparameters next to the paper's, and the values used in training."""
+"""Declare Table 3 of plt2016: our and the paper's ranges of hyperparameters, and the values used in training."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
-EVERY_DATASET = "all"  # the dataset in the key of a range, because a range applies to all datasets
+EVERY_DATASET = "all"  # The dataset in the keys of ranges, which apply to all datasets.
 
 
 def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
-    """Return the models of a suite that have ranges, or that are searched on datasets without tuned values.
+    """Return the models of a suite whose hyperparameters have ranges, or are searched on datasets without tuned values.
 
     Raises
     ------
@@ -37,18 +37,21 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
 
 
 def ranges_of(model: ModelSpec) -> dict[str, Range]:
-    """Return the ranges of a model's hyperparameters, in the order of the suite."""
+    """Return the ranges of a model's hyperparameters by name, in the order of the suite's configuration."""
     return {key: Range.parse(key, content) for key, content in model.search.ranges.items()}
 
 
 def _names(model: ModelSpec) -> list[str]:
-    """Return the names of a model's searched hyperparameters: those with ranges, then others in order of the trials."""
+    """Return the names of a model's searched hyperparameters.
+
+    Hyperparameters with ranges come first. The others follow in the order of the trials.
+    """
     trials = [trial for stage in model.search.stages for trial in stage]
     return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
 
 def _ranges_and_values(table: Table) -> Rows:
-    """Return the ranges of each model, then its values on each dataset."""
+    """Return the rows of each model's ranges, followed by the rows of its values on each dataset."""
     searched = searched_models(table.suite)
     shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
     if not shown:
@@ -59,7 +62,7 @@ def _ranges_and_values(table: Table) -> Rows:
     for name in models:
         rows |= _ranges(name, searched[name])
     one_of_each: dict[tuple[str, str], Source] = {}
-    for source in shown:  # all seeds have the same hyperparameters
+    for source in shown:  # All seeds have the same hyperparameters.
         one_of_each.setdefault((source.record.dataset_name, source.record.model_name), source)
     for (_, model), source in one_of_each.items():
         rows |= _values(source, searched[model])
@@ -67,7 +70,7 @@ def _ranges_and_values(table: Table) -> Rows:
 
 
 def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
-    """Return whether a record's model has ranges, or was searched for its dataset."""
+    """Return whether the record's model has ranges, or was searched on the record's dataset."""
     model = searched.get(record.model)
     return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
@@ -99,11 +102,11 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 
 
 def _in_print(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value  # as in YAML, because a table would show 1
+    return str(value).lower() if isinstance(value, bool) else value  # As in YAML. A table would show 1.
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return how a record's values were found: by the workflow's search, as the suite states, or unknown."""
+    """Return the provenance of a record's values: the workflow's search, the statement in the suite, or unknown."""
     dataset = record.dataset.name
     by: str | None
     p1: float | None

@@ -1,4 +1,4 @@
-"""Declare the table of label sets that are inferred for each instance from sparse estimates."""
+"""Declare the table of label sets. Inference methods predict them for each instance from sparse estimates."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
-THRESHOLD = "for-instance-f"  # the best common threshold, which label sets inferred for each instance must beat
+THRESHOLD = "for-instance-f"  # The best common threshold: a baseline for inference.
 PRINTED = ("instance_f", "expected_f", "truncation_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
-# Costs of a threshold are shown in the columns of the costs of inference.
+# The costs of a threshold are shown in the columns for the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
 INSTANCE_F_CONVENTION = (
@@ -24,7 +24,7 @@ INSTANCE_F_CONVENTION = (
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit, whose numbers are dashes."""
+    """Return notes that name the runs that reached the time limit. Their numbers are printed as dashes."""
     lines: dict[str, list[str]] = {}
     for record in table.records:
         if isinstance(record, InferenceRecord) and not record.finished:
@@ -37,7 +37,7 @@ def timeouts(table: Table) -> list[str]:
 
 
 def _beside_thresholds(table: Table) -> Rows:
-    """Return the rows of inference methods. In each dataset and model the best threshold comes first.
+    """Return the rows of inference methods. For each dataset and model, the row of the best threshold comes first.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Declare tables of rankings: P@k and training time (Table 1 of plt2016), baselines, and 1 compared with 3 passes."""
+"""Declare the tables of rankings.
+
+They show P@k and training time (Table 1 of plt2016), baselines, and a comparison of 1 and 3 passes.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ PASSES = (
 
 
 def threads_of_both(table: Table) -> list[str]:
-    """Return a note on the number of threads of training and prediction."""
+    """Return a note on the numbers of threads that training and prediction used."""
     counts = threads_of(table.rows, ("train_threads", "predict_threads"))
     return [f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."] * bool(
         counts
@@ -69,7 +72,10 @@ NOT_RUN = "not run, needs the extra `baselines`"
 
 
 def _with_macro_f(table: Table) -> Rows:
-    """Return a row for each ranking, with the macro-F of its thresholds, and for each baseline without a ranking."""
+    """Return a row for each ranking, with the macro-F of tuned thresholds on the same model.
+
+    Baselines without a ranking have a row, too.
+    """
     rows = average(table.numbers(0), MODEL_KEYS)
     tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
     known = table.suite.baselines if table.suite else {}
@@ -87,7 +93,7 @@ def _with_macro_f(table: Table) -> Rows:
 
 
 def _about(table: Table) -> list[str]:
-    """Return notes on baselines that are missing, have no thresholds, or were not tuned."""
+    """Return notes on baselines that are missing, have no tuned thresholds, or have untuned hyperparameters."""
     there = {model for _, model in table.rows}
     shown = {
         name: baseline for name, baseline in (table.suite.baselines if table.suite else {}).items() if name in there

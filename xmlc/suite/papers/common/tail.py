@@ -1,4 +1,4 @@
-"""Declare tables of results that P@k does not show: on rare labels, and on the calibration of estimates."""
+"""Declare tables on rare labels and on the calibration of estimates, which P@k does not measure."""
 
 from __future__ import annotations
 

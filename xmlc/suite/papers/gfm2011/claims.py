@@ -1,4 +1,4 @@
-"""Test the statements of gfm2011 on our records. Pages are counted from the paper's page 1."""
+"""Test the statements of gfm2011 on our records. Page numbers begin with 1 at the paper's first page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from xmlc.suite.results.records.simulation import SimulationRecord
 
 statements = Claims.of("gfm2011")
 
-# The methods for F in the paper's Table 1, by model. MEUF as published is `meuf-cubic`.
+# The methods that optimise F in the paper's Table 1, by model. The published MEUF is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
 
 Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
 
 
 def simulated_runs(records: Sequence[InferenceRecord], *methods: str) -> Runs:
-    """Yield dataset, model, seed, and the finished records by method, for each run that has these methods."""
+    """Yield dataset, model, seed and the finished records by method for each run.
+
+    Runs without records of all ``methods`` are left out.
+    """
     finished = [record for record in records if record.metrics is not None]
     for (dataset, model, seed), found in by_method(finished).items():
         if {*methods} <= {*found}:
@@ -37,18 +40,18 @@ def measured_times(record: InferenceRecord, metric: str) -> float:
 
 @statements.claim("inference-for-f-pays", INFERRED)
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst method for F with H."""
+    """Compare the F-measure of the worst method for F with the F-measure of H."""
     return _lowest_above_h(records, "instance_f")
 
 
 @statements.claim("h-has-the-least-hamming-loss", INFERRED)
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the least Hamming loss of the methods for F with the loss of H."""
+    """Compare the lowest Hamming loss of all methods for F with the Hamming loss of H."""
     return _lowest_above_h(records, "hamming_loss")
 
 
 def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
-    """Yield by how much the lowest value of the methods for F exceeds the value of H."""
+    """Yield the lowest value of a metric over the methods for F, minus the value of H."""
     for dataset, model, seed, methods in simulated_runs(records, "h"):
         if others := [measured_times(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
             yield Effect(dataset, model, seed, min(others) - measured_times(methods["h"], metric))
@@ -56,7 +59,10 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
 
 @statements.claim("no-clear-winner", INFERRED)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst method with the best on the same samples of a PCC. BR has only one method and its variant."""
+    """Compare the worst and the best method for F on the same samples of a PCC.
+
+    BR is left out, because it has only one method and a variant of this method.
+    """
     for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
         if model == "pcc":
             scores = [measured_times(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
@@ -65,22 +71,25 @@ def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 
 @statements.claim("gfm-faster", INFERRED)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the times of inference from the same samples."""
+    """Compare the inference times of GFM and MEUF on the same samples."""
     for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
         gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
-        if model == "pcc" and gfm and meuf:  # with a model of single labels, GFM gets independent labels
+        if model == "pcc" and gfm and meuf:  # Other models give GFM independent labels.
             yield Effect(dataset, "", seed, meuf / gfm)
 
 
 @statements.claim("meuf-best-of-independent", SIMULATIONS)
 def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF and GFM by their means over the sample sizes."""
+    """Compare MEUF and GFM by their mean F-measures over the sample sizes."""
     return _of_model(records, "independent", 1)
 
 
 @statements.claim("gfm-approaches-meuf", SIMULATIONS)
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare by how much MEUF exceeds GFM at both ends of the curve, whose samples are drawn independently."""
+    """Compare the difference between MEUF and GFM at the smallest and the largest sample size.
+
+    The samples of both sizes are independent.
+    """
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
@@ -89,15 +98,15 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
 
 @statements.claim("meuf-poor-as-printed", SIMULATIONS)
 def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF in the model of the figure's caption, by their means over the sample sizes."""
+    """Compare GFM and MEUF on the model in the figure's caption, by their mean F-measures over the sample sizes."""
     return _of_model(records, "dependent", -1)
 
 
 @statements.claim("variants-as-good", SIMULATIONS)
 def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Measure the mean distance, over the sample sizes, of each variant from the method that it simplifies.
+    """Measure the mean distance over the sample sizes between each variant and the method that it simplifies.
 
-    The errors of both are treated as independent.
+    The errors of the variant and of the method are treated as independent.
     """
     for record in records:
         for model in ("independent", "dependent"):
@@ -111,7 +120,7 @@ def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
 
 
 def _of_model(records: Sequence[SimulationRecord], model: str, sign: int) -> Iterator[Effect]:
-    """Yield the mean of MEUF minus GFM (``sign`` 1) or its opposite (-1) over the sample sizes.
+    """Yield the mean over the sample sizes of MEUF minus GFM (``sign`` 1) or of GFM minus MEUF (``sign`` -1).
 
     The samples of each size are drawn independently.
     """

@@ -1,4 +1,4 @@
-"""Draw Figure 1 of gfm2011: F of inference from samples of known distributions, and costs of inference."""
+"""Draw Figure 1 of gfm2011: F-measures of inference from samples of known distributions, and inference times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# A variant has a lighter colour than its method, a dashed line and hollow markers.
+# Each variant has a lighter colour than its method, a dashed line and hollow markers.
 _VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
 STYLES: dict[str, dict[str, Any]] = {
     "gfm": {"color": BLUE, "marker": "o"},
@@ -31,9 +31,9 @@ PANELS = {
     "dependent": "dependent, as printed",
     "dependent-signed": "dependent, −1 and +1",
 }
-NARROWEST = 1.6  # the least width of a panel in inches
-NOTE_WIDTH, NOTE_LINE = 125, 0.12  # characters in a line, and the height of a line in inches
-APART = 0.7  # shift of each curve in sample size, so that coinciding curves stay visible
+NARROWEST = 1.6  # The least width of a panel in inches.
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters in a line, and the height of a line in inches.
+APART = 0.7  # Curves are shifted by this sample size, so that equal curves stay visible.
 
 
 @figure(
@@ -42,7 +42,10 @@ APART = 0.7  # shift of each curve in sample size, so that coinciding curves sta
     caption="Expected F against the sample size for three models of labels, and time against the number of labels.",
 )
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
-    """Draw F against the sample size for both models, and time against the number of labels, of the one record."""
+    """Draw F-measures against the sample size for both models, and times against the number of labels.
+
+    There must be exactly one record.
+    """
     (record,) = records
     sheet, (*scores, last) = panels(len(PANELS) + 1, NARROWEST, shape=1.0)
     for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
@@ -93,7 +96,7 @@ def _entries(times: GrowthFromSamples) -> list[Line2D]:
 
 
 def _note(record: SimulationRecord) -> str:
-    """Return the note below the panels on how scores and times are obtained, which the paper does not explain."""
+    """Return the note below the panels. It explains how scores and times are obtained, which the paper does not."""
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
     text = (

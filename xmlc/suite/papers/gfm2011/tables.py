@@ -15,7 +15,7 @@ MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_secon
 
 
 def _drawn(table: Table) -> list[str]:
-    """Return notes on the number of samples that were drawn from each model."""
+    """Return notes on the number of samples drawn from each model."""
     drawn: dict[float, list[str]] = {}
     for record in table.records:
         if record.samples is not None:

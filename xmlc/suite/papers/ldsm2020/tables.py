@@ -10,7 +10,7 @@ from xmlc.suite.papers.ldsm2020.claims import claims as claims
 from xmlc.suite.papers.notes import fixed
 
 LDSM_KEYS = ("dataset", "model")
-OURS = "ldsm"  # the only model that the paper measured, while it quotes the numbers of all others
+OURS = "ldsm"  # The only model that the paper measured. It quotes the numbers of all other models.
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
@@ -24,7 +24,7 @@ PREDICTED = (
 def ranked(
     name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
 ) -> TableDefinition:
-    """Declare a table of rankings, either of all methods or only of those that are purely trees."""
+    """Declare a table of rankings, either for all methods or only for pure tree methods."""
     return TableDefinition(
         name=name,
         needs=(TREES if only_trees else RANKINGS,),
@@ -86,12 +86,15 @@ table7 = ranked(
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
-    """Return whether Lemma 1 applies to these settings, which needs M - 3 < lambda_2 / lambda_1."""
+    """Return whether Lemma 1 applies to these settings. The arity M must satisfy M - 3 < lambda_2 / lambda_1."""
     return lambda_2 > (arity - 3) * lambda_1
 
 
 def _against_lemma_1(table: Table) -> list[str]:
-    """Return a footnote on the settings to which Lemma 1, that balanced and pure splits are best, does not apply."""
+    """Return a footnote on the settings to which Lemma 1 does not apply.
+
+    The lemma states that balanced and pure splits are best.
+    """
     found = {}
     for record in table.records:
         arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ProgressiveRecords = Sequence[ProgressiveRecord]
 
-# Line styles differ too, for black and white. A policy has one style, whichever rule its trees grow by.
+# Line styles distinguish curves in black-and-white prints. A policy has the same style for both rules of tree growth.
 STYLES: dict[str, dict[str, Any]] = {
     "oplt-b": {"color": BLUE, "linestyle": "solid"},
     "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
@@ -29,21 +29,21 @@ STYLES: dict[str, dict[str, Any]] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-NARROWEST = 1.6  # the least width of a panel in inches
-FIRST = 10  # curves begin after this many instances, because before that each one makes them jump
+NARROWEST = 1.6  # The least width of a panel in inches.
+FIRST = 10  # Curves begin after this many instances, because they vary too much before.
 
 
 @figure(
     "figure2", STREAMS, caption="Entropy reduction against the number of instances seen, with a panel for each dataset."
 )
 def figure2(paper: str, records: ProgressiveRecords) -> Figure:
-    """Draw Figure 2: entropy reduction against the number of instances seen, a panel for each dataset.
+    """Draw Figure 2: entropy reduction against the number of instances seen. Each dataset has a panel.
 
-    The logarithm is taken of the accuracies' means over seeds.
+    Entropy reduction is computed from accuracies that are averaged over seeds before taking logarithms.
     """
     from matplotlib.lines import Line2D
 
-    from xmlc.metrics.progressive import entropy_reduction  # here, because it loads numba, which declarations avoid
+    from xmlc.metrics.progressive import entropy_reduction  # This import loads numba.
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = list(dict.fromkeys(record.model for record in records))
@@ -63,7 +63,7 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
 
 
 def _instances(runs: ProgressiveRecords) -> list[int]:
-    """Return the numbers of instances at the points of a curve, which all seeds of a model share."""
+    """Return the numbers of instances at the points of a curve. All seeds of a model have the same points."""
     found = [[row.instances for row in run.rows] for run in runs]
     if any(instances != found[0] for instances in found):
         first = runs[0]
@@ -76,7 +76,7 @@ def _instances(runs: ProgressiveRecords) -> list[int]:
 
 def _title(model: str) -> str:
     base, passes = without_passes(model)
-    return model_title(base if passes == 1 else model)  # a stream is one pass, so the title can omit it
+    return model_title(base if passes == 1 else model)  # A stream is one pass, so the title omits the number of passes.
 
 
 def _style(model: str, models: Sequence[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ OPLT_KEYS = ("dataset", "model")
 PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
 THREADS = ("train_threads", "predict_threads")
-SYNTHETIC = "synthetic-"  # prefix of the names of synthetic datasets
+SYNTHETIC = "synthetic-"  # Names of synthetic datasets begin with this prefix.
 BEST = (
     "Each method has the better of 1 and 3 passes by the mean of {} on the test set, and 1 pass if both are equal. "
     "The paper does the same, but does not report the number of passes."
@@ -31,7 +31,10 @@ table1 = table_of_datasets(
 
 
 def better_passes(table: Table, score: str) -> Rows:
-    """Return a row for each dataset and method, with the number of passes that has the highest mean score."""
+    """Return a row for each dataset and method.
+
+    If a method was run with several numbers of passes, the row has the number with the best mean score.
+    """
     variants: dict[Key, list[tuple[int | None, Row]]] = {}
     for (dataset, model), row in average(table.numbers(), OPLT_KEYS).items():
         method, passes = without_passes(model)
@@ -56,7 +59,7 @@ def _by_accuracy(table: Table) -> Rows:
 
 
 def _made(table: Table) -> list[str]:
-    """Return a note on the synthetic datasets, if there are any."""
+    """Return a note on the synthetic datasets of a table, if it has any."""
     made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
     return [
         f"{', '.join(made)}: made by `xmlc synth` to replace datasets of the paper that are not available. They have "

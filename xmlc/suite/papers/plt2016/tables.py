@@ -1,4 +1,7 @@
-"""List the tables of plt2016. The package `common` defines Tables 1 to 4 and two of measures for every suite."""
+"""List the tables of plt2016.
+
+The package `common` defines Tables 1 to 4, and two tables of measures, for every suite.
+"""
 
 from xmlc.suite.papers.common.hyperparameters import table3 as table3
 from xmlc.suite.papers.common.inference import instance_f as instance_f

@@ -1,1 +1,1 @@
-"""Define a study: a suite of the user, for which no paper prints numbers."""
+"""Define the tables of a study. A study is a user's suite, for which no paper publishes numbers."""

@@ -7,7 +7,7 @@ name_models(
         "swnn": "SWNN",
         "swnn-searched": "SWNN",
         "swnn-75": "SWNN, S 75",
-        # The paper only quotes these.
+        # The paper only quotes the numbers of these models.
         "dismec": "DiSMEC",
         "ppdsparse": "PPDSparse",
         "sleec": "SLEEC",

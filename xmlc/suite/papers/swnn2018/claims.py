@@ -1,7 +1,9 @@
-"""Test the statements of swnn2018 on our records. Sources are sections and tables, as the text has no page numbers.
+"""Test the statements of swnn2018 on our records.
 
-The trials of the search of Section 4.3 are scored on the same splits. The difference of two trials has the standard
-error of paired differences, instance by instance. Trials that rank the labels of every instance alike have no effect.
+The paper has no page numbers, so the sources of statements are sections and tables.
+
+All trials of the search of Section 4.3 are scored on the same splits. The standard error of the difference between two
+trials is therefore computed from paired differences of instances. Two trials with equal rankings give no effect.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from xmlc.suite.results.records.statistics import Statistics
 statements = Claims.of("swnn2018")
 
 OURS, ONE_VERSUS_REST = "swnn-searched", "br"
-# One-versus-rest is trained only for claims, so only on small datasets.
+# One-versus-rest is trained only on small datasets, because only claims need it.
 BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
-SIZES = (25, 50, 75)  # values of S in the second stage of the search
+SIZES = (25, 50, 75)  # Values of S in the second stage of the search.
 
-Setting = tuple[object, object, object]  # S, alpha, beta
+Setting = tuple[object, object, object]  # Values of S, alpha and beta.
 
 MEDIAN = 28
 FIVE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k", "amazon-3m")
@@ -45,13 +47,13 @@ FEWER_LABELS = ("datasets without more labels than training instances", lambda r
 
 @statements.claim("as-good-as-one-versus-rest", BESIDE_BR, about=MORE_LABELS)
 def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the rankings of SWNN and one-versus-rest."""
+    """Compare SWNN and one-versus-rest by the precision of their rankings."""
     return _beside_one_versus_rest(records)
 
 
 @statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the rankings. Section 5 states the contrary: SWNN is most suited to datasets with fewer labels."""
+    """Compare SWNN and one-versus-rest. Section 5 states the contrary: SWNN suits datasets with fewer labels best."""
     return (replace(effect, value=-effect.value) for effect in _beside_one_versus_rest(records))
 
 
@@ -63,7 +65,7 @@ def _beside_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect
 
 @statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the best trials with beta 1 and 0, over the values of alpha that were tried with both."""
+    """Compare the best trials with beta = 1 and beta = 0. Only values of alpha that were tried with both are used."""
     for search in searches:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
@@ -75,7 +77,7 @@ def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("weighted-votes-help", SEARCHES)
 def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the trials with weights (alpha 1) and without them (alpha 0), both with beta 0."""
+    """Compare the trials with weighted votes (alpha = 1) and unweighted votes (alpha = 0), both with beta = 0."""
     for search in searches:
         first, tried = _tried(search)
         if {(first, 1, 0), (first, 0, 0)} <= {*tried}:
@@ -84,7 +86,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the worst and the best trial over S in `SIZES`, with the best alpha and beta."""
+    """Compare the worst and the best of the trials with S in `SIZES`. All have the best alpha and beta."""
     for search in searches:
         _, *best = _setting(search.best)
         sizes = [trial for (S, *weights), trial in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -93,7 +95,7 @@ def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> It
 
 
 def _tried(search: SearchRecord) -> tuple[object, dict[Setting, Trial]]:
-    """Return the value of S in the first stage, and all trials by their settings."""
+    """Return the value of S in the first stage of a search, and all trials by their S, alpha and beta."""
     tried = {_setting(trial): trial for trial in search.trials}
     return next(iter(tried))[0], tried
 
@@ -104,7 +106,7 @@ def _setting(trial: Trial) -> Setting:
 
 
 def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
-    """Yield the difference of two trials in points, with its standard error, unless they rank labels alike."""
+    """Yield the difference between two trials in points, with its standard error, unless their rankings are equal."""
     earlier, later = sorted(map(search.trials.index, (one, other)))
     if earlier < later and (error := search.trials[later]["paired_errors"][earlier]):
         difference = 100 * (mean_precision(one) - mean_precision(other))
@@ -113,14 +115,17 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
 
 @statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Divide the largest median of the paper's Table 2, AmazonCat's, by the dataset's, over the labels that occur."""
+    """Divide AmazonCat's median in Table 2, the paper's largest, by the dataset's median over labels that occur."""
     for record in records:
         yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)
 
 
 @statements.claim("short-index-lists", STATISTICS, about=THE_SIX)
 def short_index_lists(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Divide the number of instances by the average number of occurrences of the features that occur."""
+    """Divide the number of instances by the mean number of occurrences of a feature.
+
+    Features that never occur are left out.
+    """
     for record in records:
         length = record.train.occurrences_per_feature_seen.mean
         yield Effect(record.name, "", 0, record.train.instances / length, 0)

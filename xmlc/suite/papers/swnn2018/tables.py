@@ -1,4 +1,4 @@
-"""Declare the tables of swnn2018: statistics of datasets (1-5), precision and costs (6)."""
+"""Declare the tables of swnn2018: statistics of datasets (Tables 1-5), precision and costs (Table 6)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from xmlc.suite.results.records.statistics import SUMMARY
 MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # the only model that the paper measured, while it quotes the numbers of all others
-CLOSE = 1.0  # points below the best quoted method that count as comparable: "by approximately 1 %" (Section 4.3)
+OURS = "swnn-searched"  # The only model that the paper measured. It quotes the others.
+CLOSE = 1.0  # A comparable method is at most this many points below the best: "by approximately 1 %" (Section 4.3).
 
 table1 = table_of_datasets(
     "table1",
@@ -27,7 +27,10 @@ table1 = table_of_datasets(
 
 
 def _left_out(what: str) -> Notes:
-    """Return a note on the labels or features that never occur in the training set, which no number includes."""
+    """Return a function for a note on labels or features that never occur in the training set.
+
+    The numbers of the table do not include them.
+    """
 
     def note(table: Table) -> list[str]:
         never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
@@ -38,7 +41,7 @@ def _left_out(what: str) -> Notes:
 
 
 def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDefinition:
-    """Declare one of Tables 2-5: a five-number summary and the average of the counts in each dataset."""
+    """Declare one of Tables 2-5: the five-number summary and the mean of some counts in each dataset."""
     caption = (
         f"Five-number summary and average of the number of {text}. Quartiles interpolate linearly between order "
         "statistics, while the paper does not define them and prints whole numbers."
@@ -57,7 +60,7 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, _left
 
 
 def _with_comparable(table: Table) -> Rows:
-    """Return the means. A mean of the paper's method is bold if it is comparable with the best quoted method."""
+    """Return means over seeds. A mean of the paper's method is bold if it is comparable with the best quoted method."""
     rows = average(table.numbers(), MODEL_KEYS)
     for (dataset, model), row in rows.items():
         for name in PRECISION if model == OURS else ():
