@@ -1,4 +1,4 @@
-"""Average the label shares of the leaves that instances reach: kernels."""
+"""Average the label shares of the leaves that instances reach. Kernels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # far above the subnormal float32 numbers, which have fewer digits
+SURELY_NORMAL = 1e-30  # this number is far above the subnormal float32 numbers, which have fewer digits
 
 
 class Histograms(NamedTuple):
-    """Hold the number of training instances of each leaf that carry each label.
+    """Hold the number of training instances per leaf and label.
 
     `xmlc.models.parabel.as_leaves` stores estimates instead of counts.
 
@@ -24,7 +24,7 @@ class Histograms(NamedTuple):
     starts : int64 (n_leaves + 1,)
         Start of each leaf's labels.
     labels : uint32, counts : uint32 or float32
-        Labels, each once in a leaf, and their positive counts.
+        Labels of each leaf, without repetition, and the number of the leaf's instances with each label.
     weights : float64 (n_leaves,)
         Factor that turns a count of the leaf into a share.
     pooled : bool
@@ -55,7 +55,7 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
-    """Write the labels found whose means exceed their thresholds, in order, with these means.
+    """Write the labels in ``found`` whose mean share exceeds their threshold, in order, and these means.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
         The labels with a positive sum.
     sums : float64 (m,)
         Sums over the trees, or over their leaves. A mean is a sum divided by ``n_parts``, rounded once. The sums of the
-        labels found are set to 0.
+        labels in ``found`` are set to 0.
     n_parts : int
         Number of trees or leaves.
     thresholds : float32 (m,)
@@ -88,7 +88,7 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 @njit(cache=True, nogil=True)
 def list_best(found, sums, n_parts, label_weights, labels, scores):
-    """Insert the labels found whose scores are above 0 into a list of the best, and set their sums to 0.
+    """Insert labels with scores above 0 into a list of the k best, and set the sums of all labels in ``found`` to 0.
 
     A score is a mean, times the weight of its label if there are weights. Without weights, a sum is skipped if its mean
     is smaller by a millionth than the last score of a full list. Such a mean cannot round to that score.
@@ -100,7 +100,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     label_weights : float64 (m,) or (0,)
         Weight of each label, or empty for no weights.
     labels : int32 (k,), scores : float32 (k,)
-        The list of the best, which is changed.
+        The list of the k best labels and their scores, updated in place.
     """
     least = 0.0
     for label in found:
@@ -119,7 +119,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
 def add_leaves(histograms, reached, i, sums, found):
     """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
 
-    Unless the histograms are pooled, each tree adds the mean over its leaves.
+    If the histograms are not pooled, each tree adds the mean over its leaves.
 
     Parameters
     ----------
@@ -130,9 +130,9 @@ def add_leaves(histograms, reached, i, sums, found):
     i : int
         The instance.
     sums : float64 (m,)
-        Output, all 0 before the call. The caller sets the sums of the listed labels to 0 afterwards.
+        All 0 on entry. On return, the sums of the listed labels. The caller resets these sums to 0.
     found : uint32 (m + 1,)
-        Output for the labels with a positive sum. One more entry is written and not kept.
+        Overwritten with the labels with a positive sum. The entry after the last label is also overwritten.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                found[n_found] = label  # avoids a branch: the next label overwrites one that is not new
+                found[n_found] = label  # this avoids a branch: the next label overwrites a label that is not new
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
     return n_found
@@ -177,7 +177,7 @@ def count_parts(histograms, reached, i):
 
 @njit(cache=True, nogil=True)
 def keep_averages_above(found, sums, n_parts, thresholds):
-    """Move the labels whose means exceed their thresholds to the front, clear other sums, and return the number.
+    """Move the labels with means above their thresholds to the front of ``found``, and return their number.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def average_above(histograms, reached, first, last, thresholds):
             sort(listed)
         else:
             n_found = 0
-            for label in range(sums.size):  # avoids a branch, as in `add_leaves`
+            for label in range(sums.size):  # this loop avoids a branch, as in `add_leaves`
                 found[n_found] = label
                 n_found += sums[label] != 0.0
             listed = found[:n_found]
@@ -274,7 +274,8 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     Returns
     -------
     labels : int32 (last - first, k)
-        Best first, ties to the smaller label. If fewer than k labels have a score above 0, the other ranks are -1.
+        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the other ranks
+        are -1.
     scores : float32 (last - first, k)
         Scores of these labels. Ranks without a label have score 0.
     """

@@ -1,4 +1,4 @@
-"""Fit and evaluate a logistic regression over the scores of several models: kernels of `xmlc.models.stacking`."""
+"""Fit and evaluate a logistic regression over the scores of several models. Kernels of `xmlc.models.stacking`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # added before the logarithm, because the score is 0 if a member did not rank the label
-SMALLEST_MEAN = 1e-6  # the mean score is clipped to this and to 1 minus this, so that its logit is finite
+SMALLEST_SCORE = 1e-3  # this is added before the logarithm, because a score is 0 if a member did not rank the label
+SMALLEST_MEAN = 1e-6  # the mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
 ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction
@@ -65,16 +65,16 @@ def merge_lists(labels, scores, start, end):
 
 @njit(cache=True, nogil=True)
 def n_features_of(n_members):
-    """Return the number of features of a pair: the logit, 1, M + 1 logarithms and all products of two of them."""
+    """Return the number of features of a pair: the logit, 1, M + 1 logarithms and all products of two logarithms."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
 @njit(cache=True, nogil=True)
 def write_stacked_features(scores, log_share, features):
-    """Write the features of a pair of instance and label.
+    """Write the features of a pair of an instance and a label.
 
     The logarithms are log(score + 0.001) for the M scores, and the logarithm of the label's share of the training set.
-    The features are the logit of the mean score, the constant 1, the logarithms, and all products of two of them.
+    The features are the logit of the mean score, the constant 1, the logarithms, and all products of two logarithms.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def write_stacked_features(scores, log_share, features):
     log_share : float
         Logarithm of the label's share of the training set.
     features : float64 (p,)
-        Output.
+        Overwritten with the features.
     """
     n, mean = scores.size, 0.0
     for member in range(n):
@@ -107,7 +107,7 @@ def features_of(candidates, scores, log_shares):
     candidates : int32 (q,)
         Label of each pair.
     scores : float64 (q, M)
-        Scores of each pair by the members.
+        Scores that the members give to each pair.
     log_shares : float64 (m,)
         Logarithm of each label's share of the training set.
     """
@@ -135,7 +135,7 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
     counts : int64 (end - start,)
         Number of candidates of each instance.
     candidates : int32 (q,), estimates : float32 (q,)
-        The candidates, as from `merge_lists`, and their estimates.
+        The candidates in the order of `merge_lists`, and their estimates.
     """
     counts, candidates, values = merge_lists(labels, scores, start, end)
     estimates, features = np.empty(candidates.size, dtype=np.float32), np.empty(coefficients.size)
@@ -156,7 +156,7 @@ def product(first, second):
 
 @njit(cache=True, nogil=True)
 def fit_stacked(features, true, weights, start):
-    """Minimise the weighted logistic loss plus half the squared distance to ``start`` by Newton with step halving.
+    """Minimise the weighted logistic loss plus half the squared distance to ``start``, by Newton steps with halving.
 
     Parameters
     ----------

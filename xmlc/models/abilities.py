@@ -1,4 +1,4 @@
-"""Define optional abilities of estimators. A class that has the members has the ability.
+"""Define optional abilities of estimators. A class has an ability if it has the members in this table.
 
 ================  ========================================  ===========================================================
 ability           members                                   steps that need it
@@ -24,7 +24,7 @@ from xmlc.kernels.csr import Matrix
 
 @runtime_checkable
 class Forest(Protocol):
-    """Describe an ensemble whose first trees can predict alone."""
+    """Describe an ensemble whose first trees can predict without the other trees."""
 
     n_trees: int
 
@@ -40,7 +40,7 @@ class Streaming(Protocol):
         """Return a copy that has learned nothing."""
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn from a stream, and return the labels and scores ranked for each instance before learning from it."""
+        """Learn from a stream. Return the labels and scores of each instance, ranked before learning it."""
 
 
 @runtime_checkable
@@ -52,5 +52,5 @@ class DrawsSamples(Protocol):
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Return whether an estimator, or its class, only looks up given estimates, so that there is nothing to time."""
+    """Return whether an estimator, or its class, only looks up given estimates. Such an estimator is not timed."""
     return hasattr(model, "look_up")

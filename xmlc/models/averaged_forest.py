@@ -1,4 +1,4 @@
-"""Define the base class of forests whose estimates are mean label shares in the leaves that an instance reaches."""
+"""Define the base class of forests. An estimate is a label's mean share in the leaves that an instance reaches."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers, fit_tail_
 
 ROWS_PER_DESCENT = 16384  # large, because each block copies the weights of the nodes that it reaches
 ROWS_PER_BLOCK = 256
-# With at least this many non-zeros for each weight of the nodes, threads divide the instances, and each thread copies
-# all weights. With fewer, threads divide the trees.
+# If there are at least this many non-zeros per weight of the nodes, each thread processes a part of the instances and
+# copies all weights. Otherwise, each thread processes a part of the trees.
 NONZEROS_PER_WEIGHT = 4
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
-    """Share training and prediction among forests.
+    """Provide training and prediction to all forests.
 
     All instances go down one tree after another. A kernel then averages the shares in their leaves. In training, memory
     holds at most one unfinished tree for each thread. A grown tree is appended to the arrays of the forest, which
@@ -43,7 +43,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees in the form of the kernels. This class reads these arrays: ``biases`` of the inner nodes, ``features``
+        The trees as arrays for the kernels. This class reads these arrays: ``biases`` of the inner nodes, ``features``
         of all their weights, and ``sizes``, the number of training instances of each leaf. It also reads the label
         histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
         returns the first n trees.
@@ -54,7 +54,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # the class of ``forest_``
-    FOREST_WEIGHT: ClassVar[str]  # hyperparameter: weight of the forest against tail classifiers (1 trains none)
+    FOREST_WEIGHT: ClassVar[str]  # name of the hyperparameter that weights the forest; with 1, no tail classifiers
     UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length even without ``unit_norm``
     n_trees: int
     gamma: float
@@ -115,7 +115,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first, ties to the smaller label. If the leaves contain fewer than k labels, the other ranks are -1.
+            Labels, best first. Ties go to the smaller label. If the leaves contain fewer than k labels, the other ranks
+            are -1.
         scores : ndarray of float32, shape (n, k)
             The scores by which labels rank. Ranks without a label have score 0.
         """
@@ -184,7 +185,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self.tail_ = TailClassifiers(**tail) if tail else None
 
     def _reranks(self) -> bool:
-        """Return whether labels rank by other scores than their estimates."""
+        """Return whether labels are ranked by scores other than their estimates."""
         return self.tail_ is not None
 
     @abstractmethod
@@ -197,7 +198,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the fields ``weights`` and ``pooled`` of `Histograms`."""
+        """Return the values of the fields ``weights`` and ``pooled`` of `Histograms`."""
 
     @abstractmethod
     def _descend(
@@ -221,14 +222,14 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# The rest of the file stores forests as flat arrays, to which `AveragedForest` appends one tree after another.
+# The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to them.
 
 
 LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
 
 
 def forest_fields(*more: str) -> tuple[Field, ...]:
-    """Return the arrays that all forests have. ``more`` are further sizes of the weight of one feature."""
+    """Return the fields of the arrays that all forests have. ``more`` has further dimensions of the weights array."""
     return (
         Field("biases", np.float32, ("inner", *more)),
         Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
@@ -277,5 +278,5 @@ class JoinedTrees:
 
 
 def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    """Return ``codes`` (inner node or ~leaf) shifted behind other nodes, int32 of the same shape."""
+    """Return ``codes`` (inner node or ~leaf), renumbered to follow the given numbers of nodes and leaves, int32."""
     return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)

@@ -51,7 +51,7 @@ MOST_RANKED = 1000  # k may be this large even if there are fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
-    """Share prediction, storage and checks among estimators of sparse probability estimates (SPE).
+    """Provide prediction, storage and checks to all estimators of sparse probability estimates (SPE).
 
     A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. Names of learned attributes
     end in an underscore. By default, ranking sorts all estimates. A subclass that can rank with less work overrides
@@ -72,7 +72,7 @@ class SparseProbabilityEstimator(Estimator):
     n_labels_ : int
         Number of labels m seen in ``fit``.
     classes_ : ndarray, shape (m,)
-        The labels: their names if they have any, else their numbers. Column j of label sets is label j.
+        The names of the labels if they have any, and their numbers otherwise. Column j of label sets is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
         Number of inner products that the last prediction computed for each instance. None if they are not counted.
     certified_ : ndarray of bool, shape (n,), or None
@@ -94,7 +94,7 @@ class SparseProbabilityEstimator(Estimator):
     _into: Path | None = (
         None  # folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`
     )
-    unit_norm: bool  # `_kernel_form` needs this hyperparameter and the next
+    unit_norm: bool  # `_kernel_form` reads this hyperparameter and the next one
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -115,8 +115,9 @@ class SparseProbabilityEstimator(Estimator):
         Y : sparse or dense boolean array, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, from 0 to 1e30. Only some estimators accept it. An instance of weight 2 counts like
-            two instances. Instances of weight 0, and labels that only they have, are not learned.
+            Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An instance of weight 2 has
+            the same effect as two instances. Instances of weight 0 are not learned. Labels that only they have are not
+            learned either.
 
         Raises
         ------
@@ -169,7 +170,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first, ties to the smaller label. Ranks without a label are -1.
+            Labels, best first. Ties go to the smaller label. Ranks without a label are -1.
         scores : ndarray of float32, shape (n, k)
             Estimates of these labels, times the weights if given. Ranks without a label have score 0.
         """
@@ -180,7 +181,7 @@ class SparseProbabilityEstimator(Estimator):
     def rank_one(
         self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance: `predict_top_k` for online serving.
+        """Find the k most probable labels of a single instance. The method is `predict_top_k` for online serving.
 
         The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
         attribute of the estimator, not even ``inner_products_``. Several threads may therefore call it at once.
@@ -188,7 +189,7 @@ class SparseProbabilityEstimator(Estimator):
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Features of the instance, each once. Ascending order is fastest. It may be empty.
+            Features of the instance, each at most once. Ascending order is fastest. The list may be empty.
         values : array-like of float, shape (q,)
             Values of these features.
         k, label_weights
@@ -197,7 +198,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Best first. Ranks without a label are -1.
+            Labels, best first. Ranks without a label are -1.
         scores : ndarray of float32, shape (k,)
             Estimates of these labels, times the weights if given. Ranks without a label have score 0.
 
@@ -221,7 +222,8 @@ class SparseProbabilityEstimator(Estimator):
     def warm_up(self) -> Self:
         """Compile or load the code that predicts one instance, so that no request waits for it.
 
-        Calls `rank_one`, `predict_top_k`, and `predict_proba` with one threshold, for an artificial instance.
+        The method calls `rank_one`, `predict_top_k`, and `predict_proba` with one threshold, for an artificial
+        instance.
         """
         asked = self._for_requests()
         asked.rank_one([0], [1.0])
@@ -233,9 +235,9 @@ class SparseProbabilityEstimator(Estimator):
     def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        By default, the set has the largest expected F-measure (`xmlc.inference.meuf`). It is computed from the
-        estimates above 1e-4, taken as probabilities of independent labels. If each training instance has a label, it is
-        the best set with at least one label. If you have labelled instances, or need another measure,
+        By default, the set has the largest expected F-measure (`xmlc.inference.meuf`). The set is computed from the
+        estimates above 1e-4, as if labels were independent. If each training instance has a label, the result is the
+        best set with at least one label. If you have labelled instances, or need another measure,
         `xmlc.thresholds.LabelSets` finds better sets.
 
         Parameters
@@ -256,9 +258,9 @@ class SparseProbabilityEstimator(Estimator):
     def score(self, X: Matrix, y: Matrix) -> float:
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
-        scikit-learn's searches and cross-validation maximise it unless you pass ``scoring``, and so does `xmlc tune`.
-        Classifiers of scikit-learn return the share of completely correct label sets. With many labels, that share is
-        close to 0 for every model, so it cannot compare models. P@1 also needs no thresholds.
+        scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
+        maximises P@1. Classifiers of scikit-learn return the share of completely correct label sets. With many labels,
+        that share is close to 0 for every model, so it cannot compare models. P@1 also needs no thresholds.
 
         Parameters
         ----------
@@ -274,7 +276,7 @@ class SparseProbabilityEstimator(Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the labels, shape (m,): their names if they have any, else their numbers. Column j is label j."""
+        """Return the names of the labels, or their numbers if they have no names, shape (m,). Column j is label j."""
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
@@ -301,7 +303,7 @@ class SparseProbabilityEstimator(Estimator):
         return self
 
     def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a training set and write the model: `fit` and `save` with less memory.
+        """Learn from a training set and write the model. This needs less memory than `fit` and `save`.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
         then memory maps of its files. The result is bit-identical to `fit`. Other estimators call `fit`, then `save`.
@@ -353,7 +355,7 @@ class SparseProbabilityEstimator(Estimator):
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` has written it
+                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may have written the file
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
@@ -369,7 +371,8 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow estimators of other libraries, which joblib stored. Reading one runs code from the folder.
+            Allow estimators of other libraries, which joblib stored. Reading such an estimator runs code from the
+            folder.
 
         Raises
         ------
@@ -399,7 +402,7 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read the description of a stored model, and refuse it if the model is not of this class."""
+        """Read the description of a stored model, and raise an error if the model is not of this class."""
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
@@ -518,13 +521,13 @@ class SparseProbabilityEstimator(Estimator):
         return X
 
     def _for_requests(self) -> Self:
-        """Return a shallow copy without feature names, whose attributes a prediction may change."""
+        """Return a shallow copy without feature names. A prediction may change the attributes of the copy."""
         asked = type(self).__new__(type(self))  # `copy.copy` would call the methods for pickles
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
-        """Check a single instance, and return it in the form of the kernels."""
+        """Check a single instance, and return it as arrays for the kernels."""
         self._check_fitted()
         indices, given = np.asarray(indices), np.asarray(values)
         integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
@@ -551,7 +554,7 @@ class SparseProbabilityEstimator(Estimator):
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        """Return instances in the form of the kernels, scaled to unit length if ``unit_norm`` is true."""
+        """Return instances as arrays for the kernels, scaled to unit length if ``unit_norm`` is true."""
         return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
@@ -564,7 +567,7 @@ class SparseProbabilityEstimator(Estimator):
         return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
-        """Return k as an int. Refuse k below 1 or far above the number of labels, because each rank takes memory."""
+        """Return k as an int. Raise an error if k is below 1 or far above the number of labels."""
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
@@ -573,12 +576,12 @@ class SparseProbabilityEstimator(Estimator):
 
 
 def _label_sets() -> Any:
-    """Return the module for label sets. Training does not depend on it, so that its edits train no model again."""
+    """Return the module for label sets, imported late. A change of that module then does not retrain models."""
     return importlib.import_module("xmlc.models.label_sets")
 
 
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `predict_top_k` that accepts label weights: with weights, the base class ranks all estimates."""
+    """Return a method `predict_top_k` that also accepts label weights. The base class then ranks all estimates."""
 
     @wraps(predict_top_k)
     def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:

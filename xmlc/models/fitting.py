@@ -1,4 +1,4 @@
-"""Wrap ``fit`` of every estimator: refuse unsupported weights, and restore the estimator if training fails."""
+"""Wrap ``fit`` of every estimator, to reject unsupported weights and to restore the estimator if training fails."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-SAMPLE = 1000  # at most this many instances, so that a choice is cheap compared with training
+SAMPLE = 1000  # largest number of instances in the sample, so that a selection takes little of the training time
 FOLDS = 3
 
 
@@ -29,7 +29,7 @@ def cross_validated(
     Parameters
     ----------
     make : function
-        Returns an untrained estimator with a given value.
+        Function that returns an untrained estimator, given the value of the hyperparameter.
     usual, other : float
         ``other`` is chosen if its P@1 is better by more than a standard error.
     X : csr_array, shape (n, d)
@@ -46,7 +46,7 @@ def cross_validated(
     X, Y, folds = X[rows], Y[rows][:, labels], np.arange(rows.size) % FOLDS
     hits = np.zeros((2, rows.size), dtype=bool)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the user did not ask for these models
+        warnings.simplefilter("ignore")  # warnings about these temporary models would confuse the user
         for hit, value in zip(hits, (usual, other)):
             for fold in range(FOLDS):
                 out = folds == fold
@@ -62,16 +62,16 @@ def sample(n: int) -> np.ndarray:
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return for each instance whether its top-ranked label, in the first column, is correct."""
+    """Return for each instance whether its top-ranked label, in the first column of ``labels``, is correct."""
     first = labels[:, 0]
     return (first >= 0) & Y[np.arange(first.size), first]
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether the difference of two counts of hits on the same instances exceeds its standard error.
+    """Return whether ``hits`` exceeds ``usual`` by more than a standard error of the difference, on the same instances.
 
-    The difference is a sum of signs, times weights, over the instances that only one of the two hits. If both were
-    equally good, its variance would be the sum of the squared weights of these instances.
+    The difference is a sum of signs, times weights, over the instances for which only one of the two models is correct.
+    If both were equally good, its variance would be the sum of the squared weights of these instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

@@ -1,4 +1,4 @@
-"""Look up estimates instead of computing them: true posteriors (the oracle), or estimates of another program."""
+"""Look up estimates instead of computing them. They are true posteriors (oracle), or estimates of another program."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class Oracle(SparseProbabilityEstimator):
     """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    Its score with a threshold method is the best score that the method can reach. Noise in the labels and the method
-    cause the difference to 1. Errors of a trained model cause the difference to that model's score.
+    The score of the oracle with a threshold method is the best score that the method can reach. It is below 1 because
+    of noise in the labels and errors of the method. A trained model has a lower score because of errors in its
+    estimates.
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ class SavedEstimates(Oracle):
         self.use_posteriors(estimates)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``. Their inner products are unknown."""
+        """Return the estimates strictly greater than ``threshold``. The number of inner products is unknown."""
         found = super().predict_proba(X, threshold)
         self.inner_products_ = None
         return found

@@ -1,4 +1,4 @@
-"""Define the Parabel estimator: an ensemble of probabilistic label trees over balanced 2-means."""
+"""Define the Parabel estimator, an ensemble of label trees that are built by balanced 2-means."""
 
 from __future__ import annotations
 
@@ -21,56 +21,59 @@ from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
-LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts seeds up to this
-LABELS_PER_BLOCK = 1 << 22  # at most this many labels per tree and block, about 100 MB in the search
+LARGEST_SEED = np.uint64(2**31 - 1)  # the largest seed that scikit-learn accepts
+LABELS_PER_BLOCK = 1 << 22  # largest number of labels per tree and block, which take about 100 MB in the search
 ROWS_PER_MEAN = 256
 
 
 @hyperparameters
 class Parabel(SparseProbabilityEstimator):
-    """Average an ensemble of label trees over balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
+    """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
-    Each tree is a `PLT` over hierarchical balanced 2-means of the labels' instances. The trees differ in their random
+    Each tree is a `PLT` whose tree comes from hierarchical balanced 2-means. The trees differ in their random initial
     centroids. Nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped. Beam
-    search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. A tree whose
-    beam does not contain the label adds 0. The authors' program and omikuji work in the same way.
+    search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. If the beam of
+    a tree does not contain the label, the estimate of this tree is 0. The authors' program and omikuji work in the same
+    way.
 
     Parameters
     ----------
     n_trees : int
         Number of trees, 3 in Parabel. Tree t does not depend on this number.
     arity : int or None
-        Degree of the trees, a power of two. None: 2, as in Parabel, up to 1,000 labels that have an instance, and 16
-        with more. With 16, trees are flatter, faster to train and more accurate.
+        Degree of the trees, a power of two. None selects 2, as in Parabel, for up to 1,000 labels with a training
+        instance, and 16 for more labels. With 16, trees are flatter, faster to train and more accurate.
     max_leaf : int or None
-        A node with at most this many labels has them as its children. Parabel has 100. None: see `PLT`.
+        A group of at most this many labels is not split further. Its labels become the children of one node. Parabel
+        uses 100. For None see `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel, a node's score is exp(-max(0, 1 - s)**p) for its linear score s. The
         labels' scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic loss,
-        they do. `xmlc.thresholds.IsotonicCalibration` turns both into calibrated estimates.
+        the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either loss.
     hinge_power : int or None
-        Power p of "squared_hinge". None: 2, as in Parabel, up to 1,000 labels, and 3 with more. The higher power trusts
-        nodes near their margin more, which improves lower ranks.
+        Power p of "squared_hinge". None selects 2, as in Parabel, for up to 1,000 labels, and 3 for more labels. With a
+        higher power, nodes near their margin get higher scores, which improves lower ranks.
     C : float or None
-        Weight of the loss against half the squared length of a node's weights, 1 in Parabel. None selects 0.3 if it
-        raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is cross-validated on up to 1000
-        training instances.
+        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses 1. None selects
+        0.3 if it raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is cross-validated on up to
+        1000 training instances.
     tol : float or None
-        A node stops after a pass in which no dual variable moved by more than this value times C. None: 0.1 up to 1,000
-        labels, and 0.03 with more.
+        A node stops after a pass in which no dual variable moves by more than this value times C. None selects 0.1 for
+        up to 1,000 labels, and 0.03 for more labels.
     epochs : int
         Maximum number of passes over a node's instances.
     weight_threshold : "auto", float or None
-        Weights with at most this absolute value are dropped when a node is trained. "auto": 0.1, as in Parabel, up to
-        1,000 labels, and 0.05 with more. None keeps all weights.
+        Weights with at most this absolute value are dropped when a node is trained. "auto" selects 0.1, as in Parabel,
+        for up to 1,000 labels, and 0.05 for more labels. None keeps all weights.
     beam : int or None
-        Number of inner nodes of a level that are expanded. None expands all.
+        Number of inner nodes that the search expands on each level. None expands all inner nodes.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the 2-means trees and of the training order. Each tree draws different random numbers.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number. None: the number of numba; -1: all cores.
+        Number of threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all
+        cores.
 
     Attributes
     ----------
@@ -79,7 +82,7 @@ class Parabel(SparseProbabilityEstimator):
     C_, arity_, hinge_power_, tol_, weight_threshold_
         The given or selected values of these hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of node classifiers in all trees, evaluated for each instance in the last prediction.
+        Number of node classifiers that the last prediction evaluated for each instance, in all trees together.
 
     Notes
     -----
@@ -131,7 +134,7 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set the attributes of hyperparameters to the given values, or to the usual values if none are given."""
+        """Set the attributes such as ``C_`` to the given hyperparameters. A usual value replaces None."""
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_threshold")
@@ -141,15 +144,15 @@ class Parabel(SparseProbabilityEstimator):
         return {name: getattr(self, f"{name}_") for name in parabel.FEW}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores above a threshold of the labels in the beams.
+        """Return the scores of the labels in the beams that are above a threshold.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
             Instances.
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one for each. Only scores strictly greater than it are returned, and never
-            a score of 0.
+            One threshold for all labels, or one for each label. Only scores strictly greater than the threshold are
+            returned, and never a score of 0.
 
         Returns
         -------
@@ -167,15 +170,16 @@ class Parabel(SparseProbabilityEstimator):
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights change a beam in only one way:
-            nodes without a label of positive weight take no place in it.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights do not change a beam, except
+            that nodes without a label of positive weight are left out of it.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Best first, ties to the smaller label. If the beams contain fewer than k labels, the other ranks are -1.
+            Labels, best first. Ties go to the smaller label. If the beams contain fewer than k labels, the other ranks
+            are -1.
         scores : ndarray of float32, shape (n, k)
-            Means over the trees, times the weights if given. Ranks without a label have score 0.
+            Mean estimates over the trees, times the weights if given. Ranks without a label have score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
@@ -190,7 +194,7 @@ class Parabel(SparseProbabilityEstimator):
         return self.unfitted().set_params(**self._selected() | {"n_trees": 1, "C": C})
 
     def _tree(self, t: int) -> PLT:
-        """Return tree t without training it."""
+        """Return the untrained estimator of tree t."""
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
@@ -204,7 +208,7 @@ class Parabel(SparseProbabilityEstimator):
         arguments: tuple[Any, ...],
         thresholds: np.ndarray | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees, run a kernel over the labels found block by block, and join its results.
+        """Search all trees, run a kernel over blocks of the labels found, and join the results of the kernel.
 
         ``thresholds`` has the same meaning as for `PLT.estimates_in_beam`.
         """
@@ -249,8 +253,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree: the number of labels of each instance, int64 (n,), the labels, int32, and their
-        estimates, float32. Labels and estimates are ordered by instance.
+        Three arrays for each tree. The first is the number of labels of each instance, int64 (n,). The others are the
+        labels, int32, and their estimates, float32, both ordered by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

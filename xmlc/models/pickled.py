@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError, let_through
 
 
 def store(path: Path, thing: Any) -> None:
-    """Write an object.
+    """Write an object of another library to the file ``path`` by joblib.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def store(path: Path, thing: Any) -> None:
 
 
 def read(path: Path, trusted: bool) -> Any:
-    """Read an object that `store` has written.
+    """Return the object that `store` has written to the file ``path``.
 
     Parameters
     ----------

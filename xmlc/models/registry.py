@@ -38,7 +38,7 @@ ESTIMATORS = LEARNERS | {
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
 DEFAULT = "stacking"  # estimator of `xmlc.TextClassifier` and `xmlc fit`
-STREAMING = "oplt"  # their estimator if they learn from a stream
+STREAMING = "oplt"  # estimator of `xmlc.TextClassifier` and `xmlc fit` for streams
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
@@ -54,7 +54,7 @@ def estimator_class(name: str) -> Any:
     Returns
     -------
     type or function
-        `xmlc.models.wrapped` wraps it if it is not derived from `SparseProbabilityEstimator`.
+        The class or function. If it is not derived from `SparseProbabilityEstimator`, `xmlc.models.wrapped` wraps it.
 
     Raises
     ------
@@ -78,12 +78,12 @@ def estimator_class(name: str) -> Any:
 
 
 def _wrapped() -> Any:
-    """Return the module for estimators of other libraries, on which this package's own models do not depend."""
+    """Return the module for estimators of other libraries. Models of this package do not depend on it."""
     return importlib.import_module("xmlc.models.wrapped")
 
 
 def _is_ours(found: object) -> bool:
-    from xmlc.models.base import SparseProbabilityEstimator  # needs SciPy, so it is imported late
+    from xmlc.models.base import SparseProbabilityEstimator  # this import needs SciPy, so it is done late
 
     return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
 
@@ -112,9 +112,9 @@ def make_estimator(
 
 
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
-    """Load a trained model, with ``n_jobs`` if it accepts it.
+    """Load a trained model, and set ``n_jobs`` if the model has this hyperparameter.
 
-    A model of another library is trusted: reading it runs code from the folder.
+    A model of another library is trusted, so reading it runs code from the folder.
 
     Raises
     ------
@@ -133,13 +133,13 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     ----------
     path : str or Path
     trusted : bool
-        Allow models of other libraries. Reading one runs code from the folder.
+        Allow models of other libraries. Reading such a model runs code from the folder.
 
     Raises
     ------
     XmlcError
-        The folder contains no model, a changed model, or an untrusted model of another library. It is also raised for a
-        custom estimator, which only the ``load`` of its class reads.
+        The folder contains no model, a changed model, or an untrusted model of another library. The error is also
+        raised for a custom estimator, because only the ``load`` of its class can read it.
     """
     from xmlc.models.base import DESCRIPTION
 
@@ -159,10 +159,10 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:
-    """Return the domains of an estimator's hyperparameters, or None if it is no learner of this package.
+    """Return the domains of an estimator's hyperparameters, or None if the estimator is no learner of this package.
 
-    A file in `xmlc.models.domains` is read if there is one, so that a suite is checked without kernels. Otherwise, the
-    class is imported.
+    If `xmlc.models.domains` has a file for the estimator, only that file is read. Suites are then checked without
+    loading kernels. Otherwise, the class is imported.
     """
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None
@@ -185,9 +185,9 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 
 
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
-    """List the files that a model reads in its runs on a dataset: another program's estimates, or a user's files.
+    """List the files that a model reads in its runs on a dataset, such as another program's estimates.
 
-    The hyperparameters of the user's model name the user's files.
+    The hyperparameters of a custom model can also name files, which are listed too.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":
@@ -207,7 +207,8 @@ def _texts_in(value: object) -> list[str]:
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator, which the workflow checks for changes.
 
-    An installed class of another library has no such file. A class of a package under development has one.
+    The list is empty for an installed class of another library. It has a file for a class of a package under
+    development.
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

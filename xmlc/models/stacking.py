@@ -36,9 +36,10 @@ ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f). The features f use these logarithms: log(s + 0.001) for
-    the score s of each member, and the log of the share of instances with label j. The features are the logit of the
-    mean score, the constant 1, the logarithms, and all products of two logarithms. All labels share the same w.
+    The estimate of label j for instance x is sigmoid(w . f). The features f contain two kinds of logarithms. These are
+    log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The other
+    features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share the
+    same w.
 
     The candidates are the labels that any member ranks among its ``n_candidates`` best. Only candidates have an
     estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
@@ -63,7 +64,7 @@ class Stacking(SparseProbabilityEstimator):
     random_state : int
         Seed for the selection of held-out instances.
     n_jobs : int or None
-        Number of threads of the stack and of its members. None: each member keeps its number.
+        Number of threads of the stack and of its members. With None, each member keeps its own setting.
 
     Attributes
     ----------
@@ -79,8 +80,8 @@ class Stacking(SparseProbabilityEstimator):
 
     Notes
     -----
-    Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice the time of all
-    members together. Until the second training, only one member is in memory at a time.
+    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice the time
+    of all members together. Until the second training, only one member is in memory at a time.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class Stacking(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the members on a part, fit the regression on the rest, and train the members on all instances.
+        """Train the members on a part of the data, the regression on the rest, and the members again on all data.
 
         ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must
         accept it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
@@ -118,7 +119,7 @@ class Stacking(SparseProbabilityEstimator):
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
         start = np.zeros(n_features_of(len(members)))
-        start[0] = 1  # the estimate is then the mean score
+        start[0] = 1  # with these coefficients, the estimate is the mean score
         self.coefficients_ = start
         if held_out.size:
             of_part = {name: values[part] for name, values in given.items()}
@@ -151,7 +152,7 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters, and with ``deep`` also the members' ones as ``name__hyperparameter``."""
+        """Return the hyperparameters. With ``deep``, add the members' hyperparameters as ``name__hyperparameter``."""
         found = super().get_params(deep=False)
         if deep:
             check_value(Stacking, "estimators", self.estimators)
@@ -220,7 +221,7 @@ class Stacking(SparseProbabilityEstimator):
     def rank_one(
         self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable candidates of a single instance: `predict_top_k` for online serving."""
+        """Find the k most probable candidates of a single instance, as `predict_top_k` does for many instances."""
         k, most, weights = self._check_k(k), self._most_candidates(), self._label_weights(label_weights)
         allowed = weights > 0 if weights.size else None
         lists = [member.rank_one(indices, values, most, allowed) for member in self.members_.values()]
@@ -237,7 +238,7 @@ class Stacking(SparseProbabilityEstimator):
         given: dict[str, Any],
         X_held_out: sparse.csr_array,
     ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
-        """Train each member on a part. Return its selected hyperparameters and its ranking of held-out instances."""
+        """Train each member on a part of the data. Return its hyperparameters and its ranking of the other part."""
         selected, lists = {}, []
         for name, member in members.items():
             first = member.unfitted().fit(X, Y, **given)
@@ -296,7 +297,7 @@ class Stacking(SparseProbabilityEstimator):
     def _write(self, folder: Path) -> None:
         super()._write(folder)
         for name, member in self.members_.items():
-            if not (folder / name).exists():  # `fit_to_disk` has written it
+            if not (folder / name).exists():  # `fit_to_disk` may have written the member
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:

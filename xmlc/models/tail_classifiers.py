@@ -16,10 +16,10 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import item_blocks, label_sums
 
-NONZEROS_PER_TASK = 1 << 20  # non-zeros of the instances in a task, counted once for each of their labels
+NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
-TAIL_FIELDS = (  # a stored forest has them if it has tail classifiers
+TAIL_FIELDS = (  # arrays of a stored forest with tail classifiers
     Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids", optional=True),
     Field("tail_features", np.uint32, ("centroids",), below="n_features", optional=True),
     Field("tail_weights", np.float32, ("centroids",), optional=True),
@@ -35,27 +35,28 @@ class TailClassifiers(NamedTuple):
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    B is at most 1/2, which it reaches at the centroid. It does not classify alone, but re-ranks the labels that a
-    forest returns. Reference: Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging,
-    Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank its largest datasets in this
-    way (Supplement, experimental setup).
+    The score B is at most 1/2, its value at the centroid. B is not a classifier by itself, but re-ranks the labels that
+    a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging,
+    Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the labels of their largest
+    datasets in this way (Supplement, experimental setup).
 
     The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. Its scores equal those of
-    ``gamma=60`` here. The program of LdSM has the factor. PfastreXML always scales each instance to Euclidean length 1
-    first, even if its trees do not. LdSM does not scale the features.
+    ``gamma=60`` here. The program of LdSM includes the factor. PfastreXML always scales each instance to Euclidean
+    length 1 first, even if its trees do not. LdSM does not scale the features.
 
     Attributes
     ----------
     tail_indptr : int64 (m + 1,), tail_features : uint32, tail_weights : float32
-        The centroids as a CSR matrix (m, d). A label without instances has an empty row: its centroid is the origin.
+        The centroids as a CSR matrix (m, d). A label without instances has an empty row, so its centroid is the origin.
     tail_squared_lengths : float64 (m,)
         Squared Euclidean lengths of the centroids.
 
     Notes
     -----
-    Centroids take 16 bytes per label, and 8 bytes for each pair of a label and a feature of one of its instances. That
-    is 1.7 GB for synthetic data of the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091
-    labels). Fitting takes 8 more bytes for each non-zero of the instances, and a block of labels in each thread.
+    Centroids take 16 bytes per label, and 8 bytes for each pair of a label and a feature of one of its instances. The
+    centroids take 1.7 GB for synthetic data in the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6
+    labels, 670,091 labels). Training takes 8 more bytes for each non-zero of the instances, and memory for a block of
+    labels in each thread.
     """
 
     tail_indptr: np.ndarray
@@ -73,7 +74,7 @@ class TailClassifiers(NamedTuple):
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            The stored entries are the candidates. Their values are not read.
+            Candidate labels of each instance. They are the stored entries, whose values are not read.
         gamma : float
             Steepness, at least 0.
         unit_norm : bool
@@ -100,7 +101,7 @@ class TailClassifiers(NamedTuple):
 def fit_tail_classifiers(
     X: sparse.csr_array, Y: sparse.csr_array, unit_norm: bool, n_jobs: int | None, into: Path | None = None
 ) -> TailClassifiers:
-    """Return the tail classifiers: the centroid of each label.
+    """Compute the tail classifiers, which are the centroids of all labels.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ def fit_tail_classifiers(
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number.
     into : Path or None
-        Folder to which the arrays are written block by block, and then mapped. None keeps them in memory.
+        Folder to which the arrays are written block by block, and then memory-mapped. None keeps the arrays in memory.
     """
     x = unit_rows(X) if unit_norm else X
     x = with_values(x, x.data.astype(np.float64))
@@ -133,7 +134,7 @@ def fit_tail_classifiers(
 
 
 def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:
-    """Return the centroids of the labels ``start .. end - 1``: the means of their instances, rounded once.
+    """Return the centroids of the labels ``start .. end - 1``, the means of their instances, rounded once.
 
     Returns
     -------
@@ -145,7 +146,7 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
     exact = weights.astype(np.float64)
-    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # adds the squares of a centroid in order
+    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # `bincount` adds in a fixed order
     return {
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),

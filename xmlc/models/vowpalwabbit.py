@@ -23,7 +23,7 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# Code of the training process. The limits are set first, so that they include the import.
+# This code runs in the training process. It sets the limits first, so that they include the import.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -34,7 +34,7 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-SHOWN = 2000  # characters of the program's output in an error message
+SHOWN = 2000  # largest number of characters of the program's output in an error message
 
 
 @hyperparameters
@@ -43,22 +43,22 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     A binary tree of online classifiers routes an instance to a leaf, which stores the training instances that reach it.
     The prediction is the class of the most similar stored instance. The similarity is the cosine, with a learned
-    correction if ``learn_at_leaf`` is true. There is one class and no estimate: `predict_proba` has only a 1 at that
-    class. Instances are scaled to Euclidean length 1. The defaults are from the authors' script for ALOI
-    (``demo/memory_tree``). Other options of the program keep its defaults.
+    correction if ``learn_at_leaf`` is true. The program predicts one class without an estimate. `predict_proba` returns
+    only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the authors'
+    script for ALOI (``demo/memory_tree``). Other options of the program keep its defaults.
 
     Training writes the data in the program's text format. The program reads them in a separate process and writes its
-    model. All these steps count as training time. The model keeps every instance. With ``--testonly``, version 9.11.9
-    reads the weights wrongly unless plain SGD trained them. The option is therefore left out, but a loaded model still
-    learns nothing. The Python interface of the program predicts one instance per call. The conversion to its types
-    counts as prediction time. The program uses one thread.
+    model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version
+    9.11.9 reads the weights wrongly unless plain SGD trained them. xmlc therefore omits this option, but a loaded model
+    still learns nothing. The Python interface of the program predicts one instance per call. The prediction time
+    includes the conversion of the data to the program's types. The program uses one thread.
 
     Parameters
     ----------
     leaf_multiplier : int
         A leaf is split when its number of instances is this multiple of log2 of the tree's maximum number of nodes.
-        That maximum is 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts. The program needs it,
-        and the number of labels, before the stream begins.
+        That maximum is 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts. The program needs this
+        maximum, and the number of labels, before the stream begins.
     dream_repeats : int
         Number of stored instances that are removed and inserted again for each instance.
     dream_at_update : bool
@@ -66,14 +66,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     learn_at_leaf : bool
         Learn to correct the similarity.
     online : bool
-        Learn from rewards in the first pass already, as the authors do if there is only one pass.
+        Whether to learn from rewards in the first pass too, as the authors do if there is only one pass.
     passes : int
         Number of passes over the training set. The program learns from rewards in all passes after the first.
     eta : float
         Learning rate of the program's adaptive updates.
     hash_bits : int
-        All nodes share 2 to this power weights of 16 bytes each. The 29 of the authors' scripts reserves 8.6 GB. The
-        system provides only the memory that is written, which is 3.2 GB for ALOI, including the instances.
+        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use 29, which reserves 8.6 GB.
+        Only memory that is written is used, which is 3.2 GB for ALOI, including the instances.
     time_limit : float or None
         Maximum CPU time of training in seconds. None for no limit.
     memory_limit : float or None
@@ -89,7 +89,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # the program, which has loaded its model
+    _workspace = cast("Any", None)  # the program's object that has loaded the model
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -104,7 +104,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     random_state: int = 0
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle the instances by the seed and train.
+        """Shuffle the instances at random with the seed, and train on them.
 
         Raises
         ------
@@ -132,7 +132,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The predicted class at the first rank, and -1 at all others. The first instance has no prediction: -1.
+            The predicted class at the first rank, and -1 at all other ranks. The first instance has no prediction, so
+            its ranks are all -1.
         scores : ndarray of float32, shape (n, k)
             1 for a predicted class, else 0.
 
@@ -153,7 +154,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return entries_above(self._estimates(classes), limits)
 
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
-        """Return estimates of 1 for classes, which the program numbers from 1. A 0 is no class."""
+        """Return a matrix with estimate 1 for each predicted class. Class numbers start at 1, and 0 is no class."""
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
         return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)

@@ -1,4 +1,4 @@
-"""Run a model on a few rows first, untimed, to compile its code and to check that a custom class can be saved."""
+"""Run a model on a few rows before any measurement, to compile its code and to check that it can be saved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-CLOSE = 1e-6  # some programs sum in a different order after a model is loaded
+CLOSE = 1e-6  # allowed difference of estimates, because some programs sum in a different order after loading
 
 
 def warm_up(
@@ -34,7 +34,7 @@ def warm_up(
 
 
 def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Refuse a custom class if a model fitted to a few rows changes when it is saved and loaded.
+    """Raise an error if a model of a custom class, fitted to a few rows, changes when it is saved and loaded.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     if not hasattr(copy, "n_labels_"):
         advice = "Begin fit with X, Y = self._training_data(X, Y)."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
-    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # others only draw samples
+    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # other models draw samples
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"

@@ -1,4 +1,4 @@
-"""Make models of estimators of scikit-learn, of other libraries, and of custom estimators."""
+"""Wrap estimators of scikit-learn, of other libraries, and custom estimators as models of this package."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 class Wrapped(SparseProbabilityEstimator):
-    """Make a model of any estimator with ``fit`` and ``predict_proba``.
+    """Wrap any estimator with ``fit`` and ``predict_proba`` as a model of this package.
 
     The estimator learns from float32 CSR features. Label sets are a dense array of 0 and 1, which most classifiers of
     scikit-learn need. A ``OneVsRestClassifier`` receives sparse label sets. The estimator does not learn labels that no
-    instance or every instance has. Their estimates are 0 and 1. Results of other libraries may differ between machines.
+    instance or every instance has. Estimates of these labels are 0 and 1. Results of other libraries may differ between
+    machines.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class Wrapped(SparseProbabilityEstimator):
         self.given = given
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the arguments of ``__init__``, or with ``deep`` the given hyperparameters and ``n_jobs``."""
+        """Return the arguments of ``__init__``, or the given hyperparameters and ``n_jobs`` if ``deep`` is true."""
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
         found = parameters_of(self.estimator)
@@ -198,7 +199,7 @@ class Wrapped(SparseProbabilityEstimator):
 def adapt(
     name: str, kind: Callable[..., Any], parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> Wrapped:
-    """Make an estimator, and return a model of it.
+    """Construct an estimator of another library, and return it as a `Wrapped` model.
 
     Parameters
     ----------
@@ -257,12 +258,12 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
 
 
 def check_learner(estimator: Any, name: str) -> None:
-    """Refuse an estimator that does not learn label sets, or does not estimate their probabilities.
+    """Raise an error if an estimator does not learn label sets, or does not estimate probabilities of labels.
 
     Raises
     ------
     XmlcError
-        The estimator is refused.
+        The estimator does not learn label sets, or does not estimate probabilities.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         found = f"estimator: found {shown(estimator)}, expected an estimator object"
@@ -278,7 +279,7 @@ def check_learner(estimator: Any, name: str) -> None:
 
 
 def with_label_sets(estimator: Any) -> str:
-    """Return advice for error messages on how to make a model of an estimator of another library."""
+    """Return advice for error messages on how to use an estimator of another library as a model."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
         return f"Call the class: {kind}()"
@@ -337,7 +338,7 @@ def class_of(name: str) -> Any:
 
 
 def check_wrapped_methods(name: str, found: object) -> None:
-    """Refuse a class or an object without ``fit`` or ``predict_proba``.
+    """Raise an error if a class or an object has no ``fit`` or no ``predict_proba``.
 
     Raises
     ------
@@ -353,7 +354,7 @@ def check_wrapped_methods(name: str, found: object) -> None:
 
 
 def check_values(name: str, made: Any) -> None:
-    """Refuse hyperparameters that are out of range, which classes of scikit-learn check only in ``fit``.
+    """Raise an error if hyperparameters are out of range. Classes of scikit-learn check their range only in ``fit``.
 
     Raises
     ------
@@ -369,12 +370,12 @@ def check_values(name: str, made: Any) -> None:
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters that ``get_params`` lists, or none without that method."""
+    """Return the hyperparameters that ``get_params`` lists, or an empty dict if there is no such method."""
     found: dict[str, Any] = estimator.get_params() if hasattr(estimator, "get_params") else {}
     return found
 
 
 def takes_sparse_labels(estimator: Any) -> bool:
-    """Return whether an estimator accepts sparse label sets, which other classes of scikit-learn refuse or misread."""
+    """Return whether an estimator accepts sparse label sets. Many classes of scikit-learn reject or misread them."""
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     return "OneVsRestClassifier" in (kind.__name__ for kind in type(last).__mro__)

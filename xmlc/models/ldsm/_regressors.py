@@ -439,8 +439,8 @@ def _updater(adaptive: bool) -> Any:
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
 #: with both regressors. Their slopes are ``first`` and ``second``, and they share one rate (float32 each). Return `dot`
-#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step moves weight i by rate
-#: * g_i / sqrt(sum of its g_i ** 2), with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013,
-#: Algorithm 2). A plain step moves it by rate * slope * x_i. A feature must not occur twice. The kernel reads 8 bytes
+#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step adds rate * g_i /
+#: sqrt(sum of its g_i ** 2) to weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford,
+#: 2013, Algorithm 2). A plain step adds rate * slope * x_i. A feature must not occur twice. The kernel reads 8 bytes
 #: per non-zero in order, and reads and writes 16 bytes of its slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

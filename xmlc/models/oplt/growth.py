@@ -173,10 +173,11 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
     - Each of the first b instances with new labels opens a group of all its new labels below the root.
     - Later the policy descends from the root to the first node with an auxiliary classifier. This node is a group. New
-    leaves are added to the group until it has b_max children, even if some of its children are not leaves. - If the
-    group is full, the label is added to the first sibling that is a group and is not full. - If no sibling has space,
-    all children of the group move below one new node. A new group with the new leaf is placed next to this node. The
-    old group then has two children. It loses its auxiliary classifier if b = 2, and stays a group if b > 2.
+      leaves are added to the group until it has b_max children, even if some of its children are not leaves.
+    - If the group is full, the label is added to the first sibling that is a group and is not full.
+    - If no sibling has space, all children of the group move below one new node. A new group with the new leaf is
+      placed next to this node. The old group then has two children. It loses its auxiliary classifier if b = 2, and
+      stays a group if b > 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
