@@ -85,7 +85,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Define the domain of ascending sequences whose numbers all lie in another domain."""
+    """Define the domain of ascending sequences of numbers from another domain."""
 
     each: NumberRange
 

@@ -60,7 +60,7 @@ def exp_of_sum(x, rest):
     tail = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * tail))
     y = 1.0 + (r + (low + r * r * tail))
     whole = np.float64(shifted).view(np.int64) - TO_WHOLE_BITS
-    half = whole >> np.int64(1)  # 2**whole may be no float64 even if the result is one, so halve it.
+    half = whole >> np.int64(1)  # 2**whole may exceed float64 even if the result does not.
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 

@@ -2,8 +2,8 @@
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
 stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
-``zero_division``. The papers use 1. With nan, means leave out labels or instances with two empty sets, as in
-scikit-learn. If no others are left, the mean is nan.
+``zero_division``. The papers use 1. If it is nan, labels or instances with two empty sets are left out of the mean, as
+in scikit-learn. If nothing is left, the mean is nan.
 
 `MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
 therefore import kernels and numba only when they compute something.

@@ -86,7 +86,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Write three lines in c whose minimum bounds the Euclidean length of any c of 64 values.
+    """Write three linear functions of c. Their minimum bounds the Euclidean length of any c of 64 values.
 
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
     through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the length of all values.

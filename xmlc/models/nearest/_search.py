@@ -76,7 +76,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Allocate and return the scratch memory of one thread."""
     rows, n_words, n_lists = min(index.block_rows, index.sizes.size), index.words.shape[0], index.steps.size
     padded = -(-rows // CHUNK) * CHUNK
-    powers = None  # for None, numba compiles no powers
+    powers = None  # with None, numba compiles no code for powers
     if beta not in (0, 1):
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
