@@ -1,4 +1,4 @@
-"""Compare xmlc with other programs in one run, and check that results are bit-identical on any processor.
+"""Compare xmlc with other programs, and check that results are bit-identical on any processor.
 
-The package is not installed. Run it from a clone.
+This package is not installed with xmlc. Run it from a clone.
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import (  # noqa: F401  importing a module declares its command
+from benchmarks import (  # noqa: F401  Importing a module declares its command.
     cost_estimates,
     defaults,
     expected_f,
@@ -56,7 +56,7 @@ differences. The exit status is 1 if there are any.
     "--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too; repeatable."
 )
 def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
-    """Compute results as for each processor, compare them and print the comparison."""
+    """Compute the results for each processor, compare them, and print the comparison."""
     comparison = check_bits(folders, demo, cores, out, against)
     for line in comparison.lines:
         click.echo(line)

@@ -1,8 +1,8 @@
-"""Compare results computed as for this processor with results computed as for another one, bit by bit.
+"""Compare results bit by bit between this processor and an imitated one.
 
-``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. It runs the tasks of one group as
-for the processor that its environment variables select. It writes JSON: the `witnesses`, which depend on the processor,
-and for each task its word and the digests of its parts.
+``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. It runs the tasks of one group for
+the processor that its environment variables select. It writes JSON with the `witnesses`, which depend on the processor.
+For each task, the JSON has a short word and the digests of the parts of its result.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import read_suite, suite_file
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
-PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # files and folders that the demo needs
-TAIL = 2000  # characters shown of a failed process's output
-LINEAR_LABELS = 200  # one classifier for each label takes too long with more labels
+PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
+TAIL = 2000  # Number of characters shown of a failed process's output.
+LINEAR_LABELS = 200  # With more labels, one classifier per label takes too long.
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # characters shown of a word, without its version
+SHOWN = 9  # Number of characters shown of a word, without its version.
 
 
 class Piece(TypedDict):
-    """Hold the result of one task, in the form in which it is written as JSON.
+    """Hold the result of one task, as it is written to JSON.
 
     Attributes
     ----------
     word : str
-        Digest of all parts.
+        Digest of all parts of the result.
     parts : dict of str
-        Digest of each part, by name.
+        Digests of the parts. The keys are names of parts.
     """
 
     word: str
@@ -55,14 +55,14 @@ class Piece(TypedDict):
 
 
 class Processed(TypedDict):
-    """Hold all results for one processor, in the form in which they are written as JSON.
+    """Hold all results for one processor, as they are written to JSON.
 
     Attributes
     ----------
     witnesses : dict of str
-        Digests that depend on the processor, see `witnesses`.
+        Digests that depend on the processor; see `witnesses`.
     pieces : dict of Piece
-        Results of tasks, by name.
+        Results of the tasks. The keys are names of tasks.
     """
 
     witnesses: dict[str, str]
@@ -72,20 +72,20 @@ class Processed(TypedDict):
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
 ) -> Comparison:
-    """Return a report that compares the results for each processor, and whether all bits are equal.
+    """Compare the results for all processors. Return a report, and whether all bits are equal.
 
     Parameters
     ----------
     folders : sequence of Path
-        Datasets written by `xmlc prepare`. Estimators are compared on these too.
+        Datasets that `xmlc prepare` wrote. Estimators are also compared on these datasets.
     demo : bool
-        Whether to compare the demo's tables too.
+        Whether to compare the demo's tables.
     cores : int
-        Processes at a time.
+        Number of processes that run at a time.
     out : Path or None
-        JSON file for all digests.
+        JSON file to write with all digests.
     against : sequence of Path
-        JSON files of digests from other machines, compared too.
+        JSON files with digests from other machines. They are included in the comparison.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -103,7 +103,7 @@ def check_bits(
 
 
 class Comparison(NamedTuple):
-    """Hold the lines of a comparison, and whether all bits are equal."""
+    """Hold the lines of a report, and whether all bits are equal."""
 
     lines: list[str]
     same: bool
@@ -112,9 +112,9 @@ class Comparison(NamedTuple):
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Return the results of all groups as for each processor.
+    """Return the results of all groups for each processor.
 
-    All groups run on the synthetic set. Groups of estimators also run on each prepared dataset.
+    All groups run on the synthetic dataset. Groups of estimators also run on each prepared dataset.
 
     Parameters
     ----------
@@ -122,19 +122,19 @@ def run_pieces_as(
     scratch : Path
         Folder for the files of the processes.
     cores : int
-        Processes at a time, with one thread each.
+        Number of processes that run at a time, each with one thread.
     folders : sequence of Path
-        Datasets written by `xmlc prepare`.
+        Datasets that `xmlc prepare` wrote.
 
     Returns
     -------
     dict of Processed
-        Results, by the processor's name.
+        Results of each processor. The keys are names of processors.
 
     Raises
     ------
     XmlcError
-        If a process failed.
+        A process failed.
     """
     chosen = list(processors)
     # Tasks for another processor come first, because they compile. If two processes compiled the same kernel at once,
@@ -159,15 +159,15 @@ def run_pieces_as(
 
 
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
-    """Run the demo in a copy of the project as for each processor, and return its tables as `Piece`, by processor.
+    """Run the demo in a copy of the project for each processor. Return its tables as `Piece`, by processor.
 
-    The parts of a table are the rows of each model, without costs. Kernels are compiled once for each processor,
-    because the copies run the installed package.
+    The parts of a table are the rows of each model, without costs. Kernels are compiled once per processor, because the
+    copies run the installed package.
 
     Raises
     ------
     XmlcError
-        If the current folder is not the project's, or the workflow failed.
+        The current folder is not the project's folder, or the workflow failed.
     """
     if not Path("Snakefile").exists():
         raise XmlcError("--demo: found no Snakefile in this folder. Run the command in a clone of the project")
@@ -178,7 +178,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         for name in PROJECT:
             _copy(Path(name), folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
-        # Kernels are compiled first, because jobs that need the same kernels wait for each other.
+        # Kernels are compiled first. Otherwise jobs that need the same kernels would wait for each other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]
         _run([*command, "--", *_tables()], processor, "the demo", folder)
@@ -187,7 +187,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return each table of a folder as a `Piece`, whose parts are the rows of each model."""
+    """Return each table in a folder as a `Piece`. Its parts are the rows of each model."""
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
@@ -197,7 +197,7 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 
 def _name(folder: Path) -> str:
-    """Return the name of a prepared dataset: its folder's name, or <name> if the folder is results/<name>/data."""
+    """Return the name of a prepared dataset: <name> for a folder results/<name>/data, otherwise the folder's name."""
     return folder.parent.name if folder.name == "data" else folder.name
 
 
@@ -214,8 +214,8 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process as for a processor. If it fails, raise an XmlcError with the end of its output."""
-    # The workflow's rules call `xmlc`. It is in the folder of this Python, which the PATH may lack.
+    """Run a process for a processor. If the process fails, raise an XmlcError with the end of its output."""
+    # The rules of the workflow call `xmlc`, which is in the folder of this Python. The PATH may lack this folder.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
@@ -232,9 +232,9 @@ class Row(NamedTuple):
     piece : str
         Name of the task.
     words : tuple of str
-        One word for each processor, or `MISSING`.
+        One word per processor, or `MISSING`.
     differing : dict of tuple of str
-        Names of the parts that differ from the first processor's, by the processor that differs.
+        Names of the parts that differ from the first processor's parts. The keys are the processors that differ.
     """
 
     piece: str
@@ -243,12 +243,12 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Return a `Row` for each task, which compares all processors with the first one.
+    """Compare all processors with the first one. Return one `Row` per task.
 
     Parameters
     ----------
     found : mapping of Processed
-        Results, by the processor's name.
+        Results of each processor. The keys are names of processors.
     """
     first, *others = found.values()
     names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
@@ -266,7 +266,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a table, tasks by processors, and a conclusion."""
+    """Yield the lines of a table with a row per task and a column per processor, and a conclusion."""
     width = max((len(row.piece) for row in rows), default=0)
     columns = [max(len(name), SHOWN) for name in names]
     yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
@@ -282,7 +282,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all results of a processor, to compare with another machine's."""
+    """Return one word for all results of a processor. The words of two machines can be compared."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }
@@ -300,14 +300,14 @@ def _verdict(row: Row) -> str:
 
 
 def as_piece(digest: Fingerprint) -> Piece:
-    """Return a fingerprint as a `Piece`."""
+    """Convert a fingerprint to a `Piece`."""
     return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
 
 
 def digest_of(result: Parts) -> Fingerprint:
     """Return the fingerprint of a task's result.
 
-    Results are arrays, sparse arrays and numbers, and sequences and dicts of these.
+    A result may be an array, a sparse array or a number, or a sequence or dict of these.
     """
     return of_parts({name: _part(value) for name, value in result.items()})
 
@@ -327,16 +327,16 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Yield the names of parts that differ between two results of a task, or that only one of them has."""
+    """Yield the names of the parts that differ between two results of a task, or that only one of them has."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name
 
 
 def main(group: str, out: str, *folders: str) -> None:
-    """Compute one group in this process and write its results.
+    """Run the tasks of one group in this process, and write their results.
 
-    Every group runs on the synthetic set. Groups of estimators also run on the prepared datasets.
+    Every group runs on the synthetic dataset. Groups of estimators also run on the prepared datasets.
     """
     set_process_threads(1)
     found: Processed = {"witnesses": witnesses(), "pieces": {}}

@@ -1,4 +1,4 @@
-"""Declare benchmarks as commands: a function that measures, its name, a sentence and its options."""
+"""Define benchmarks as commands. A benchmark has a measuring function, a name, a sentence and options."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from benchmarks.render import to_text
 from xmlc.cli._options import FILE
 from xmlc.core.threads import set_process_threads
 
-Option = Callable[[Any], Any]  # a decorator of click
+Option = Callable[[Any], Any]  # A decorator of click.
 
 
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
-    """Return an option that takes a whole number."""
+    """Return a command-line option that takes a whole number."""
     return click.option(name, default=default, show_default=True, type=click.IntRange(least), help=text)
 
 
 def rounds_option(default: int = 3) -> Option:
-    """Return the option for the number of rounds."""
+    """Return the command-line option for the number of rounds."""
     return count_option("--rounds", default, "Number of interleaved measurements; the minimum is reported.")
 
 
@@ -34,11 +34,14 @@ baselines_option = click.option(
 
 @click.group(help="Measure speed and accuracy, or check that results are bit-identical.")
 def group() -> None:
-    """Collect the commands of all benchmarks."""
+    """Group the commands of all benchmarks."""
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
-    """Return a decorator that turns a measuring function into a command, which prints and writes its report."""
+    """Return a decorator that makes a measuring function a command.
+
+    The command prints and writes the function's report.
+    """
 
     def decorate(run: Callable[..., Report]) -> click.Command:
         @click.option("--out", type=FILE, help="CSV file to write.")

@@ -1,4 +1,4 @@
-"""Compare the costs of the jobs of a run with their estimates (`xmlc.suite.config.run_costs`)."""
+"""Compare the measured costs of a run's jobs with their estimates (`xmlc.suite.config.run_costs`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-LONG, BIG = 60.0, 1e9  # seconds, bytes: smaller jobs are left out, as starting takes most of them
+# Seconds and bytes. Smaller jobs are left out, because most of their cost is the start of the process.
+LONG, BIG = 60.0, 1e9
 HELP = """Compare measured costs of the last run with their estimates.
 
 The table lists CPU hours and the largest job of each step. The ratio estimated / measured is for jobs of at least a
@@ -45,7 +46,7 @@ class Job:
 @group.command("cost-estimates", help=HELP)
 @click.option("--out", type=click.Path(path_type=Path), help="CSV file to write, with a row for each job.")
 def bench_estimated(out: Path | None) -> None:
-    """Print measured and estimated costs of the jobs of a run."""
+    """Print the measured and estimated costs of a run's jobs."""
     project = Project.read(read_config(config_folder() / "config.yaml") | LastRun.read().settings)
     jobs = jobs_of(project, Path("results"))
     click.echo("\n".join(lines_of(jobs)))
@@ -57,7 +58,7 @@ def bench_estimated(out: Path | None) -> None:
 
 
 def jobs_of(project: Project, results: Path) -> list[Job]:
-    """Return the model jobs with records below a folder, each with the costs of all its records."""
+    """Return the jobs of models that have records below a folder, each with the total costs of its records."""
     steps: dict[run_costs.Job, list[Any]] = {}
     files = sorted(results.rglob("*.json"))
     paths = [str(Path("results", file.relative_to(results))) for file in files]
@@ -79,7 +80,7 @@ def jobs_of(project: Project, results: Path) -> list[Job]:
 
 
 def lines_of(jobs: Sequence[Job]) -> list[str]:
-    """Return the lines of a table: measured and estimated costs of each step and of all steps."""
+    """Return the lines of a table with the measured and estimated costs of each step and of all steps."""
     lines = [f"{'step':12} {'jobs':>5} {'hours':>12} {'largest, GB':>12}  estimated / measured (least, median, most)"]
     lines.append(f"{'':43}  {'seconds':18}{'memory':18}{'disk':18}")
     for step in [*sorted({job.step for job in jobs}), "all"]:
@@ -95,6 +96,6 @@ def lines_of(jobs: Sequence[Job]) -> list[str]:
 
 
 def ratios(pairs: Iterable[tuple[float, float]], least: float) -> str:
-    """Return the least, median and largest estimated / measured of pairs that reach a minimum size."""
+    """Return the least, median and largest ratio estimated / measured, over pairs that reach a minimum size."""
     found = [estimated / measured for measured, estimated in pairs if measured and max(measured, estimated) >= least]
     return f"{min(found):.2f} {median(found):.2f} {max(found):.2f}" if found else "-"

@@ -1,4 +1,4 @@
-"""Measure how far estimators with default settings are behind a random search on the same dataset."""
+"""Measure how much worse default settings of estimators are than a random search on the same dataset."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from xmlc.suite.steps.tuning.methods import random_trials
 
 DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"
-WARM_UP = 60  # instances
+WARM_UP = 60  # Number of instances.
 SIZES: tuple[StatisticName, ...] = ("n_train", "d", "m")
-FOREST: Hyperparameters = {"n_trees": 5}  # in trials: more trees help all settings alike
+FOREST: Hyperparameters = {"n_trees": 5}  # Trials use few trees, because more trees help all settings alike.
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}
 LEAF = [10, 30, 100, 300]
@@ -100,7 +100,10 @@ SPACES: dict[str, dict[str, object]] = {
 def bench_defaults(
     data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
 ) -> Report:
-    """Compare default settings with the best of a search on the validation set. Score both once on the test set."""
+    """Compare default settings with the best settings of a search on the validation set.
+
+    Score both once on the test set.
+    """
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
     about = f"{size}, at most {most} training instances in a trial"

@@ -1,9 +1,9 @@
-"""Compare xmlc with results measured elsewhere (``elsewhere.csv``) for programs that cannot be installed with it.
+"""Compare xmlc with results (``elsewhere.csv``) of programs that cannot be installed with it, measured elsewhere.
 
-A figure is valid for one train/test split and one form of the rows. `Elsewhere` only compares results that have both in
-common. Times are scaled to this machine. napkinXC's liblinear PLT was also trained on the machine of the file, and it
-is trained here in the same rounds as the contenders. Every time of the file is multiplied by the ratio of these two
-training times.
+Each result is valid for one train/test split and one form of the rows. `Elsewhere` compares only results with the same
+split and form. Times are scaled to this machine. For this purpose, napkinXC's liblinear PLT was also trained on the
+machine of the file. It is trained here, too, in the same rounds as the contenders. Every time in the file is multiplied
+by the ratio of these two training times.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xmlc.kernels.csr import unit_rows
 FILE = Path(__file__).with_name("elsewhere.csv")
 ANY, UNIT_ROWS, ALL = "any", "unit", "all"
 CALIBRATION, CALIBRATION_METHOD = "calibration", "PLT, liblinear"
-# Names of known train/test splits, by the first digits of the SHA-256 of the test set's label sets.
+# Maps the first digits of the SHA-256 of the test set's label sets to the name of the train/test split.
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
     "b55c543cb0bc8d4a": "repository 1",  # bibtex
@@ -37,54 +37,54 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold one measured result of another program: a line of ``elsewhere.csv``."""
+    """Hold one measured result of another program, which is a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: The xmlc contender that it is compared with.
+    #: Name of the xmlc contender to compare with.
     method: str
     program: str
-    #: As in `Row`.
+    #: Task, measure and unit, as in `Row`.
     task: str
     measure: str
     value: float
     unit: str
-    #: The train/test split, as in `SPLITS`, or "any" for a time, which depends only on sizes.
+    #: Name of the train/test split, as in `SPLITS`. It is "any" for a time, which depends only on sizes.
     split: str
-    #: The form of the rows: unit (scaled to length 1), raw, or any.
+    #: Form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
-    #: The test instances that were used, or "all".
+    #: Number of test instances that were used, or "all".
     subset: str
     machine: str
     source: str
 
     @property
     def name(self) -> str:
-        """Return the name of program and method, as in the column ``contender`` of a row."""
+        """Return the name of the program and its method, as in the column ``contender`` of a row."""
         return f"{self.program}: {self.method}"
 
     @property
     def is_time(self) -> bool:
-        """Return whether the figure is a time, which depends on the machine."""
+        """Return whether the result is a time, which depends on the machine."""
         return self.unit.split()[0] in PER_SECOND
 
 
 @cache
 def read_figures() -> tuple[Figure, ...]:
-    """Return all figures of the file."""
+    """Return all results in the file."""
     with open(FILE, encoding="utf-8", newline="") as lines:
         content: Iterable[dict[str, Any]] = csv.DictReader(lines)
         return tuple(Figure(**line | {"value": float(line["value"])}) for line in content)
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
-    """Return the name of a split from its test label sets, or "unknown" if it is not in `SPLITS`."""
+    """Return the name of a dataset's split, or "unknown" if its test label sets are not in `SPLITS`."""
     digest = hashlib.sha256(np.ascontiguousarray(Y_test.indptr, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(Y_test.indices, dtype=np.int32).data)
     return SPLITS.get(digest.hexdigest()[:16], "unknown")
 
 
 def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
-    """Return the figures that a contender may be compared with: same split, form of the rows and subset."""
+    """Return the results that a contender may be compared with. They have the same split, form of rows and subset."""
     wanted = (split, rows, subset)
     return [
         figure
@@ -95,12 +95,12 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task that scales times: training napkinXC's liblinear PLT on one thread.
+    """Return the task that scales times, which trains napkinXC's liblinear PLT on one thread.
 
     Raises
     ------
     XmlcError
-        If napkinXC is not installed.
+        napkinXC is not installed.
     """
     try:
         from napkinxc.models import PLT
@@ -116,7 +116,7 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
 
 
 class Elsewhere:
-    """Add results measured elsewhere to a report on one dataset.
+    """Add results that were measured elsewhere to a report on one dataset.
 
     Parameters
     ----------
@@ -124,21 +124,22 @@ class Elsewhere:
     contenders : iterable of str
         Names of xmlc contenders.
     form : {"unit", "raw"}
-        Form of the rows that they are trained on.
+        Form of the rows on which the contenders are trained.
     subset : str
-        Test instances that they rank.
+        Test instances that the contenders rank.
     calibrate : bool
-        Whether to scale times.
+        Whether to scale times to this machine.
 
     Attributes
     ----------
     tasks : list of Task
-        The calibration task, if requested and if it was also measured elsewhere. Measure it with the contenders' tasks.
+        The task that scales times, if requested and also measured elsewhere. Measure it together with the contenders'
+        tasks.
 
     Raises
     ------
     XmlcError
-        If napkinXC is needed and not installed.
+        napkinXC is needed but not installed.
     """
 
     def __init__(self, data: Data, contenders: Iterable[str], form: str, subset: str = ALL, calibrate: bool = True):
@@ -151,7 +152,7 @@ class Elsewhere:
             self.tasks = [calibration_task(data.X, data.Y)]
 
     def compare(self, report: Report) -> None:
-        """Add the figures from elsewhere, their comparison with xmlc and a remark to a report of measured tasks."""
+        """Add the results from elsewhere, their comparison with xmlc, and a remark to a report of measured tasks."""
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
         scale = here[0] / self.seconds if here else None
         for contender, figures in self.figures.items():

@@ -1,6 +1,6 @@
-"""Compare label sets of highest expected macro-F, which need only estimates, with tuned thresholds and the top k.
+"""Compare label sets with the highest expected macro-F, which need only estimates, with tuned thresholds and top k.
 
-Thresholds are tuned on a fifth of the training set.
+The thresholds are tuned on a fifth of the training set.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from xmlc.thresholds.out_of_fold import OutOfFold
 
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
-PRIOR = " with prior"  # of the 80 % split, also for the model of all data
-# For each convention for 0/0: the measure that thresholds are tuned for, and the ExpectedF to compare with. With
-# 0/0 = 0, the mean over all labels is proportional to the mean over the labels present.
+PRIOR = " with prior"  # Label priors of the 80 % split, which are also used with the model of all data.
+# For each convention for 0/0: the measure for which thresholds are tuned, and the ExpectedF for the comparison. With
+# 0/0 = 0, the mean over all labels is proportional to the mean over the labels present in the test set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -45,20 +45,21 @@ CONVENTIONS = {
 }
 COMPARED = ("macro_f", "macro_f_present")
 TOP = 5
-SIZES = (100, 300, 1000, 3000)  # test instances to fit ExpectedF to, before it predicts all of them
-BANDS = (0, 1, 2, 4, 11, 101)  # least number of training instances of a label in each band
+# ExpectedF is fitted to these numbers of test instances, and then predicts all test instances.
+SIZES = (100, 300, 1000, 3000)
+BANDS = (0, 1, 2, 4, 11, 101)  # Each band of labels begins at this number of training instances.
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold
-Score = tuple[tuple[str, str, str], float]  # (training split, task, measure) and value
+Score = tuple[tuple[str, str, str], float]  # The key is (training split, task, measure).
 
 
 class Estimates(NamedTuple):
-    """Hold one seed's estimates for the validation set, with its true labels and priors, and for the test set."""
+    """Hold one seed's estimates for the validation set and for the test set, with true labels and priors."""
 
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # by the training split of the model
+    of_test: dict[str, sparse.csr_array]  # The keys are the training splits of models.
 
 
 @benchmark(
@@ -78,8 +79,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    Instead of a dataset, the folder may hold ``estimates.txt.xz`` and ``labels.txt.xz``. A random half of their
-    instances is then the validation set, the other half the test set.
+    The folder may have ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. A random half of their
+    instances is then the validation set, and the other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -112,7 +113,7 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
 
 
 def estimates_of(data: Data, model: str, seed: int) -> Estimates:
-    """Return the estimates of a model trained on 80 % and a model trained on all instances."""
+    """Return the test estimates of a model trained on 80 % of the data, and of a model trained on all of it."""
     fit = fit_mask(data.X.shape[0], 0.2, seed)
     name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
     part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
@@ -122,7 +123,7 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
-    """Return true labels of a random half, the test set, and estimates with the other half as validation set."""
+    """Return the true labels of the test half, and estimates with the other half as validation set."""
     spe, _ = load(folder / "estimates.txt.xz", "svmlight")
     _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     order = np.random.RandomState(0).permutation(spe.shape[0])
@@ -131,7 +132,7 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 
 
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
-    """Yield the scores of all methods on the test set, including the top ``TOP`` and top ``size`` labels."""
+    """Yield the test scores of all methods, including the label sets of the top ``TOP`` and top ``size`` labels."""
     tuned = {
         (method, by): found
         for method in METHODS
@@ -164,9 +165,9 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Yield ExpectedF fitted to test subsets or the validation set, with and without a minimum probability.
+    """Yield ExpectedF methods fitted to test subsets or the validation set, with and without a minimum probability.
 
-    Each item is the task, the measure and the fitted method.
+    Each item has the task, the measure and the fitted method.
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
@@ -176,13 +177,13 @@ def fitted_to_others(
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
-    """Return ranked labels as label sets. A label of -1 means none."""
+    """Convert ranked labels to label sets. The label -1 means none."""
     rows, ranks = np.nonzero(ranked >= 0)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape)
 
 
 def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array) -> Iterator[Score]:
-    """Yield the number of labels and positives and the sum of estimates in each of `BANDS`."""
+    """Yield for each of `BANDS` the number of labels, the number of positives and the sum of estimates."""
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
     for low, end in pairwise((*BANDS, np.inf)):

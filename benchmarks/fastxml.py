@@ -1,4 +1,4 @@
-"""Measure how fast a FastXML forest trains and ranks, compared with its authors' C++ program and on more threads."""
+"""Measure how fast a FastXML forest trains and ranks, compared with the authors' program and on several threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.options import data_option
 
-TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, else the paper's 50
+# Number of trees in forests measured elsewhere. Other datasets have the paper's 50.
+TREES_ELSEWHERE = {"tib-core-26k": 10}
 
 
 @benchmark(
@@ -27,7 +28,7 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}  # trees of forests measured elsewhere, e
     rounds_option(2),
 )
 def bench_fastxml(data: Path, trees: int | None, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure training and prediction on one and on several threads."""
+    """Measure training and prediction on one thread and on several threads."""
     dataset = Data.read(data)
     setting = paper_setting("plt2016", "fastxml", "", FASTXML_OTHERWISE).hyperparameters
     setting["n_trees"] = trees or TREES_ELSEWHERE.get(dataset.name, setting["n_trees"])

@@ -1,6 +1,6 @@
-"""Train and measure one program in a fresh process: a script that `benchmarks.programs` runs.
+"""Train and measure one program in a fresh process. `benchmarks.programs` runs this file as a script.
 
-PECOS and LibMultiLabel have environments without xmlc, so a program is imported only when it is created.
+The environments of PECOS and LibMultiLabel have no xmlc, so each program is imported only when it is used.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-TOP, LONG = 5, 100  # labels of a timed ranking, and of a ranking for label sets
-WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3  # rows: warm-up, batch, single requests
-BATCH = 256  # rows in a batch of LibMultiLabel's own command
+TOP, LONG = 5, 100  # Numbers of labels in a timed ranking, and in a ranking for label sets.
+# Rows of the warm-up, rows of the timed batch, single requests, and rounds.
+WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3
+BATCH = 256  # Number of rows in a batch of LibMultiLabel's own command.
 TREE_FROM = 10_000  # labels from which LibMultiLabel trains a tree: one-vs-rest needs 23 GB on tib-core-26k
-SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value)
-Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores, best first, -1 for no label
+SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value).
+Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. The label -1 means none.
 
 
 class Estimator:
-    """Run an estimator of xmlc, or one with its interface, with default settings on one thread."""
+    """Measure an estimator of xmlc, or a class with the same interface, with default settings on one thread."""
 
-    distribution = ""  # package whose version is recorded, or empty for xmlc, whose commit is recorded
+    distribution = ""  # Package whose version is recorded. If it is empty, the commit of xmlc is recorded.
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")
@@ -42,24 +43,24 @@ class Estimator:
         self.model = self.make(n_jobs=1, **self.values).fit(X, Y)
 
     def store(self, folder: Path) -> None:
-        """Save the model and load it again, like a server."""
+        """Save the model and load it again, as a server would."""
         self.model.save(folder)
         self.model = type(self.model).load(folder).set_params(n_jobs=1)
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
-        """Return the best labels of each instance, at most k."""
+        """Return at most k of the best labels of each instance, with their scores."""
         return self.model.predict_top_k(X, k)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
-        """Return predicted label sets, or None if the program only ranks."""
+        """Return the predicted label sets, or None if the program only ranks labels."""
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Return an instance in the form that the program accepts."""
+        """Return one instance in the form that the program's prediction needs."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
-        """Return a ranking of the best labels of one instance."""
+        """Return a ranking of the best labels of one request."""
         return self.model.rank_one(*request, TOP)
 
 
@@ -117,17 +118,17 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """Train one-vs-rest, which predicts labels with positive decision values, or a tree, which only ranks."""
+    """Train one-vs-rest, which predicts labels with positive decision values, or a tree, which only ranks labels."""
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        one = {"cpu_count": lambda logical=True: 1}  # otherwise its trainer starts a thread for each core
+        one = {"cpu_count": lambda logical=True: 1}  # Otherwise its trainer starts a thread for each core.
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
 
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-        np.random.seed(0)  # noqa: NPY002  its k-means draws a seed from here
+        np.random.seed(0)  # noqa: NPY002  LibMultiLabel's k-means draws its seed from this generator.
         self.tree, self.numbers = Y.shape[1] >= TREE_FROM, np.arange(Y.shape[1])
         train = self.linear.train_tree if self.tree else self.linear.train_1vsrest
         self.model = train(sparse.csr_matrix(Y, dtype=np.float64), self.request(X), verbose=False)
@@ -135,7 +136,8 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        self.model = pickle.loads(file.read_bytes())  # safe, because this process has just written the file
+        # This is safe, because the same process has just written the file.
+        self.model = pickle.loads(file.read_bytes())
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
         k, parts = min(k, self.numbers.size), (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
@@ -153,7 +155,7 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # defaults of napkinXC
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # These are napkinXC's defaults.
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
     "PLT": lambda: Estimator("xmlc.models:PLT"),
     "PLT.for_ranking": lambda: Estimator("xmlc.models:PLT.for_ranking"),
@@ -171,13 +173,13 @@ PROGRAMS: dict[str, Callable[[], Estimator]] = {
 
 
 def megabytes(field: str) -> float:
-    """Return VmRSS, the memory of this process, or VmHWM, its peak, in MB."""
+    """Return a memory field of this process in MB, such as VmRSS (present memory) or VmHWM (peak)."""
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) * 1024 / 1e6
 
 
 def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Return the minimum CPU time of several calls, in seconds."""
+    """Return the minimum CPU seconds of several calls of a function."""
     turns = []
     for _ in range(rounds):
         start = time.process_time()
@@ -187,12 +189,12 @@ def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def measure(name: str, data: Path, out: Path) -> None:
-    """Train a program, save and load its model, then write its costs, ranking and label sets to a folder."""
+    """Train a program, save and load its model, and write its costs, ranking and label sets to a folder."""
     X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
     program, few = PROGRAMS[name](), Y[:WARM_UP]
-    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # compile kernels before any measurement
+    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # Compile the kernels before any measurement.
     program.rank(X[:WARM_UP], TOP)
-    Path("/proc/self/clear_refs").write_text("5")  # reset the peak of memory
+    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak of memory.
     before = megabytes("VmRSS")
     costs: dict[str, Any] = {"train_s": least(lambda: program.fit(X, Y), rounds=1)}
     costs["peak_mb"] = megabytes("VmHWM") - before

@@ -1,6 +1,6 @@
-"""Turn another program's estimates into a dataset and scores: one half is the training set, the other the test set.
+"""Convert another program's estimates to a dataset and scores. One half is the training set, the other the test set.
 
-The suite `neural` evaluates a model in this way without its program. docs/estimates.md describes the steps for your own
+The suite `neural` evaluates a model in this way without the model's program. docs/estimates.md has the steps for other
 estimates.
 """
 
@@ -19,8 +19,8 @@ from xmlc.data import load
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
-SPLIT, HALVES = 0, 1  # seed and random stream that draw the halves
-VALIDATION_SHARE = 0.2  # as in `xmlc prepare`
+SPLIT, HALVES = 0, 1  # Seed and random stream for drawing the halves.
+VALIDATION_SHARE = 0.2  # The same share as in `xmlc prepare`.
 
 
 @group.command(
@@ -29,14 +29,14 @@ VALIDATION_SHARE = 0.2  # as in `xmlc prepare`
 @click.argument("source", type=FOLDER)
 @click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds, from 0.")
 def halves(source: Path, seeds: int) -> None:
-    """Write resources/manual/NAME and scores/NAME for a source folder called NAME."""
+    """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder with the name NAME."""
     name = source.resolve().name
     spe, _ = load(source / "estimates.txt.xz", "svmlight")
     _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
     with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
-            # One constant feature is enough, because nothing is trained on it.
+            # No model is trained on the data, so one constant feature is enough.
             sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
     with atomic_folder(Path("scores", name)) as folder:

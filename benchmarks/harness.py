@@ -1,7 +1,7 @@
-"""Run the tasks of a benchmark's contenders in turns and collect the measurements in tidy rows.
+"""Run the tasks of a benchmark's contenders in turns, and collect the measurements in tidy rows.
 
 All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the machine affects all
-contenders. The minimum is reported, because interference only adds time. Before they measure, benchmarks read their
+contenders. Reports contain the minimum, because interference only adds time. Before measuring, benchmarks read their
 data and run every task once to compile its kernels.
 """
 
@@ -30,25 +30,26 @@ PER_SECOND = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 TRAINING, PREDICTION = "training", "prediction of the best 5"
 TIME, CPU_TIME = "time", "CPU time"
 PER_INSTANCE = "ms per instance"
-TOP = max(K)  # labels that a prediction ranks
+TOP = max(K)  # Number of labels in a predicted ranking.
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold one figure of a benchmark."""
+    """Hold one measured or derived number of a benchmark."""
 
     benchmark: str
     dataset: str
-    #: Name of the contender, or of both if a figure compares two, ``"ours / baseline"``.
+    #: Name of the contender. If a number compares two contenders, both names: ``"ours / baseline"``.
     contender: str
     #: Name of the task, such as "training".
     task: str
-    #: For example "time" in "ms per instance". A truth value has the unit "yes or no" and is 1 or 0.
+    #: Name of the measure, such as "time" with the unit "ms per instance". A truth value is 1 or 0 with the unit "yes
+    #: or no".
     measure: str
     unit: str
-    #: The minimum over rounds for a cost, the mean for a quality, NaN for a ratio with denominator 0.
+    #: The minimum over rounds for a cost, or the mean for a quality. NaN for a ratio with denominator 0.
     value: float
-    #: All measurements that ``value`` summarises, or empty for a derived figure.
+    #: All measurements that ``value`` summarises. Empty for a derived number.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -56,11 +57,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Contender:
-    """Describe a participant of a benchmark."""
+    """Describe a program or method that takes part in a benchmark."""
 
-    #: As in `Row.contender`.
+    #: The name in `Row.contender`.
     name: str
-    #: The program and its method, in one phrase.
+    #: The program and its method in one phrase.
     what: str
     hyperparameters: Hyperparameters = field(default_factory=dict)
 
@@ -89,27 +90,27 @@ class Data:
 
     @property
     def size(self) -> str:
-        """Return the numbers of instances, features and labels, in words."""
+        """Return the numbers of instances, features and labels as text."""
         (n, d), m = self.X.shape, self.Y.shape[1]
         return f"{n} training instances, {self.X_test.shape[0]} test instances, {d} features, {m} labels"
 
 
 @dataclass(frozen=True)
 class Task:
-    """Describe a contender's work that is timed."""
+    """Describe a piece of work of a contender whose time is measured."""
 
     contender: str
     name: str
     call: Callable[[], Any]
     #: Unit of the time. Its first word is a key of `PER_SECOND`.
     unit: str = "s"
-    #: Amount of work in one call, such as 3,185 instances if the unit is time per instance.
+    #: Amount of work in one call, such as 3,185 if the unit is time per instance and a call has 3,185 instances.
     work: float = 1.0
     threads: int = 1
 
 
-Key = tuple[str, str, int]  # contender, task, threads
-Ranking = tuple[np.ndarray, np.ndarray]  # labels and scores
+Key = tuple[str, str, int]  # Name of the contender, name of the task, and number of threads.
+Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores.
 
 
 def ranking_task(contender: str, model: SparseProbabilityEstimator, X: sparse.csr_array, threads: int = 1) -> Task:
@@ -124,15 +125,15 @@ class Report:
     ----------
     benchmark, dataset : str
     about : str
-        One sentence on the size of the data and the measurements.
+        One sentence about the size of the data and the measurements.
     contenders : sequence of Contender
 
     Attributes
     ----------
     rows : list of Row
-        All figures, in the order in which they were added.
+        All rows, in the order in which they were added.
     remarks : list of str
-        Paragraphs below the tables.
+        Paragraphs of text below the tables.
     environment : Environment
     """
 
@@ -153,27 +154,27 @@ class Report:
         threads: int = 1,
         note: str = "",
     ) -> None:
-        """Add one row."""
+        """Add one row with the given values."""
         plain = tuple(float(one) for one in rounds)
         row = Row(self.benchmark, self.dataset, contender, task, measure, unit, float(value), plain, threads, note)
         self.rows.append(row)
 
     def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
-        """Add the minimum of a cost over its rounds."""
+        """Add a row with the minimum of a cost over its rounds."""
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
-        """Add P@1, P@3 and P@5 in percent, each a mean over runs. ``scores`` are shares, shape (runs, 3)."""
+        """Add P@1, P@3 and P@5 in percent, each as a mean over runs. ``scores`` are shares of shape (runs, 3)."""
         for k, runs in zip(K, zip(*scores), strict=True):
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
-        """Add whether a result is bit-identical to the result on one thread, with a note on arrays that differ."""
+        """Add whether a result is bit-identical to the result on one thread, with a remark about arrays that differ."""
         note = f"different bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
-        """Add P@k of a prediction on one thread, the speed-up on several threads, and whether bits are equal."""
+        """Add P@k of rankings on one thread, the speed-up on several threads, and whether both are bit-identical."""
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
@@ -190,19 +191,19 @@ class Report:
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
     def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
-        """Run tasks in turns, add the time of each and return their results.
+        """Run tasks in turns, add the time of each task, and return the results of all tasks.
 
         Parameters
         ----------
         tasks : iterable of Task
         rounds : int
         at_least : float
-            Seconds. A shorter task is repeated for this time in each round, and its minimum counts.
+            Seconds. A shorter task is repeated for this time in each round, and the minimum is recorded.
 
         Returns
         -------
         dict
-            The last result of each task, by contender, name and number of threads.
+            The last result of each task. The keys are contender, task and number of threads.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
         seconds, results = in_turns({str(key): task.call for key, task in by_key.items()}, rounds, at_least)
@@ -218,12 +219,12 @@ class Report:
         return found
 
     def of(self, contender: str, task: str, threads: int = 1) -> list[Row]:
-        """Return the rows of a contender's task."""
+        """Return all rows of one contender and task."""
         wanted = contender, task, threads
         return [row for row in self.rows if (row.contender, row.task, row.threads) == wanted]
 
     def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
-        """Add differences of percentages and ratios of costs, for measures that both have on one thread.
+        """Add differences of percentages and ratios of costs, for measures that both contenders have on one thread.
 
         Parameters
         ----------
@@ -233,7 +234,7 @@ class Report:
         costs : bool
             Whether to compare costs.
         label : str
-            Name of the baseline in the pair, by default ``theirs``.
+            Name of the baseline in the new rows. The default is ``theirs``.
         """
         baseline = {row.measure: row for row in self.of(theirs, task)}
         for row in self.of(ours, task):
@@ -248,7 +249,7 @@ class Report:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Return ours / theirs, or NaN if theirs is 0, such as the memory of a tiny dataset."""
+    """Return ours / theirs, or NaN if theirs is 0, which happens for the memory of a tiny dataset."""
     return ours / theirs if theirs else float("nan")
 
 
@@ -258,9 +259,9 @@ def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
 
 
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the names of arrays that differ in type, shape or any byte, or that only one mapping has.
+    """Return the names of arrays that differ in type, shape or any byte, or that only one of the mappings has.
 
-    NaNs with the same bits are equal here, and 0 and -0 are not.
+    NaNs with the same bits are equal here, but 0 and -0 are different.
     """
     names = sorted(first.keys() | second.keys())
     return [name for name in names if not (name in first and name in second and _same(first[name], second[name]))]
@@ -274,7 +275,7 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """Write the rows in the form of ``results/benchmarks/*.csv``: spaces between rounds, an empty cell for NaN."""
+    """Write the rows in the format of ``results/benchmarks/*.csv``. Spaces separate rounds. NaN is an empty cell."""
     names = [one.name for one in fields(Row)]
     made_by = commit(), report.environment.get("cpu", ""), report.environment.get("time", "")
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:

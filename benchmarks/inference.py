@@ -1,7 +1,7 @@
-"""Measure how fast each method maximises the expected F of each instance, on the same samples.
+"""Measure how fast each method maximises the expected F of each instance, given the same samples.
 
-Every task runs once before, so that no measured time includes compilation. The model is trained and its samples are
-drawn once, outside of all measured times. A method gets label vectors in memory and returns label sets.
+Every task runs once before, so no measured time includes compilation. The model is trained and its samples are drawn
+only once, and these times are not measured. A method gets label vectors in memory and returns label sets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xmlc.suite.options import data_option
 from xmlc.suite.steps.simulate import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
-AT_LEAST = 0.2  # seconds for each task in a round
+AT_LEAST = 0.2  # Minimum seconds of each task in a round.
 INFERENCE = "inference from samples"
 
 
@@ -32,7 +32,7 @@ INFERENCE = "inference from samples"
     rounds_option(),
 )
 def bench_inference(data: Path, samples: int, threads: int, rounds: int) -> Report:
-    """Measure the cost and the F-measure of each inference method on the test set."""
+    """Measure the time and the F-measure of each inference method on the test set."""
     dataset = Data.read(data)
     setting = paper_setting("gfm2011", "pcc").hyperparameters
     model = ProbabilisticClassifierChain(n_jobs=threads).set_params(**setting).fit(dataset.X, dataset.Y)

@@ -1,7 +1,7 @@
-"""Measure the speed and accuracy of LdSM's trees, compared with its authors' C++ program.
+"""Measure the speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
 
-Each figure of the program is valid for one split and one form of the rows, raw or scaled to unit length. Trees are
-trained here on the chosen form and compared with figures of the same split and form.
+Each published number of the program is valid for one split and one form of the rows, raw or scaled to unit length. This
+benchmark trains trees on the chosen form, and compares them with numbers for the same split and form.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xmlc.suite.options import data_option
 
 SIZES = (1, 10)
 TREES = "trees of seed 0"
-RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # the authors' values for Amazon
+RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # The authors' values for Amazon.
 PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 
@@ -46,7 +46,7 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
     count_option("--seeds", 5, "Number of seeds, over which P@k is averaged."),
 )
 def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int) -> Report:
-    """Measure training and prediction with one tree and with ten, on one and on several threads."""
+    """Measure training and prediction with one tree and with ten trees, on one thread and on several."""
     dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
     contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
@@ -78,7 +78,7 @@ def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int
 
 @benchmark("re-ranking", "Measure the time of re-ranking tail labels in LdSM.", data_option, rounds_option())
 def bench_re_ranking(data: Path, rounds: int) -> Report:
-    """Measure the ensemble of ldsm2020 on one thread, with and without tail labels ranked again (Section 9)."""
+    """Measure the ensemble of ldsm2020 on one thread, with and without re-ranking of tail labels (Section 9)."""
     dataset = Data.read(data)
     setting = paper_setting("ldsm2020", "ldsm", dataset.name, RE_RANKING).hyperparameters
     model = LdSM().set_params(**setting).fit(dataset.X, dataset.Y)
@@ -105,7 +105,7 @@ def _model(setting: Hyperparameters, n_trees: int, **more: object) -> LdSM:
 def _train_seeds(
     data: Data, setting: Hyperparameters, seeds: int, threads: int
 ) -> tuple[LdSM, dict[int, list[list[float]]]]:
-    """Return the largest forest of seed 0, and P@k of all seeds by number of trees."""
+    """Return the largest forest of seed 0, and P@k of all seeds for each number of trees."""
     scores: dict[int, list[list[float]]] = {size: [] for size in SIZES}
     models: list[LdSM] = []
     for seed in range(seeds):

@@ -1,7 +1,7 @@
-"""Measure how fast BR and PCC train, compared with scikit-learn's logistic regression on one thread.
+"""Measure the training speed of BR and PCC, compared with scikit-learn's logistic regression on one thread.
 
-A task trains one classifier for each label, with the C that cross-validation selected. Before any measurement, kernels
-are compiled and the data is in memory.
+One task trains one classifier per label, with the C that cross-validation selected. Kernels are compiled and the data
+is in memory before any measurement.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
-TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # for L-BFGS
+TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Settings of L-BFGS.
 TIGHT = 1e-12
 TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at the same C"
 
@@ -44,7 +44,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
     rounds_option(1),
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
-    """Measure training on one and several threads and with scikit-learn, and how close the solutions are."""
+    """Measure training on one thread, on several threads and with scikit-learn, and compare the solutions."""
     dataset, name, kind = Data.read(data), estimator.upper(), ESTIMATORS[estimator]
     X, Y, setting = dataset.X, dataset.Y, paper_setting("gfm2011", estimator).hyperparameters
     C = float(np.nanmax(kind(n_jobs=threads).set_params(**setting).fit(X, Y).C_, initial=0.0))
@@ -80,12 +80,12 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
 
 
 class Inputs:
-    """Provide the unscaled input of each label's classifier.
+    """Provide the unscaled features of each label's classifier.
 
     Parameters
     ----------
     model : LabelLogistic
-        If it is a chain, earlier labels are features too.
+        A model that may be a chain. In a chain, earlier labels are also features.
     X : CSR, shape (n, d)
     Y : boolean CSR, shape (n, m)
     """
@@ -95,18 +95,18 @@ class Inputs:
         self.X, self.numbers, self.Y = sparse.csr_array(X.astype(np.float64)), Y.astype(np.float64), Y
 
     def of(self, j: int) -> sparse.csr_array:
-        """Return the input of label j's classifier."""
+        """Return the features of label j's classifier."""
         if not self.chain:
             return self.X
         return sparse.csr_array(sparse.hstack([self.X, sparse.csr_array(self.numbers[:, :j])], format="csr"))
 
     def targets(self, j: int) -> np.ndarray:
-        """Return the targets of label j's classifier."""
+        """Return the target values of label j's classifier."""
         return self.Y[:, [j]].toarray().ravel()
 
 
 def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Train with scikit-learn, label after label, and scale the input of each label separately."""
+    """Train scikit-learn's classifiers, label by label. The features of each label are scaled separately."""
     inputs = Inputs(model, X, Y)
     for j in range(Y.shape[1]):
         Z, y = inputs.of(j), inputs.targets(j)
@@ -125,9 +125,9 @@ def _baseline(C: float, tol: float, solver: str) -> LogisticRegression:
 def largest_difference(
     model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, X_test: sparse.csr_array, Y_test: sparse.csr_array
 ) -> float:
-    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) from scikit-learn's tight fit.
+    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn's tight fit.
 
-    It is taken over the labels and instances of the test set.
+    The maximum is over all labels and instances of the test set.
     """
     inputs, test_inputs, largest = Inputs(model, X, Y), Inputs(model, X_test, Y_test), 0.0
     for j in np.flatnonzero(~np.isnan(model.C_)).tolist():

@@ -1,4 +1,4 @@
-"""Measure how fast nearest neighbours are found, compared with the authors' Go program and on several threads."""
+"""Measure how fast nearest neighbours are found, compared with the authors' Go program, and on several threads."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.options import data_option
 
-DENSE = 5_000_000  # maximum cells (n x d) of a training set, for which brute force takes seconds
-FREQUENT, C = 500, 0.05  # number of labels, and weight of their classifiers' loss
-AT_LEAST = 0.3  # seconds for each task in a round
-INDEX = "SWNN, index"  # measured once, because its construction depends on no hyperparameter
+DENSE = 5_000_000  # Largest training set in cells (n x d) for which brute force takes only seconds.
+FREQUENT, C = 500, 0.05  # Number of frequent labels, and weight of the loss of their classifiers.
+AT_LEAST = 0.3  # Minimum seconds of each task in a round.
+INDEX = "SWNN, index"  # The index is measured once, because its construction depends on no hyperparameter.
 
 
 @benchmark(
@@ -50,7 +50,7 @@ INDEX = "SWNN, index"  # measured once, because its construction depends on no h
     rounds_option(),
 )
 def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure the construction of the index, and predictions with two settings on one and several threads."""
+    """Measure the construction of the index, and predictions with two settings on one thread and on several threads."""
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
     subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
@@ -70,7 +70,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     for name, model in models.items():
         report.add_rankings(name, rankings, dataset.Y_test, threads)
         model.predict_top_k(dataset.X_test, TOP)
-        assert model.inner_products_ is not None  # every prediction counts them
+        assert model.inner_products_ is not None  # Every prediction counts inner products.
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
         report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])
@@ -83,7 +83,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
 
 
 def swnn_settings() -> dict[str, Hyperparameters]:
-    """Return the hyperparameters of both contenders by name."""
+    """Return the names and hyperparameters of both contenders."""
     settings = [paper_setting("plt2016", "swnn", "", otherwise).hyperparameters for otherwise in SWNN_OTHERWISE]
     return {"SWNN, " + ", ".join(f"{key} {value:g}" for key, value in own.items()): own for own in settings}
 
@@ -99,12 +99,12 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     rounds_option(),
 )
 def bench_preliminary(data: Path, rounds: int) -> Report:
-    """Measure the preliminary experiments that swnn2018 mentions without a table, on one thread.
+    """Measure on one thread the preliminary experiments that swnn2018 mentions without a table.
 
-    The first is P@k of neighbours by L1 and L2 distance, which degrade performance (Section 3.3). Brute force finds
-    them, on small sets only. On rows of unit length, L2 distance and cosine give the same order. All neighbours have
-    the same vote, because a distance gives no weight. The second is the prediction time of classifiers for the 500 most
-    frequent labels, about 0.1 ms (Section 4.3).
+    The first experiment measures P@k of neighbours by L1 and L2 distance, which degrade performance (Section 3.3).
+    Brute force finds these neighbours, so only small datasets are used. On rows of unit length, L2 distance and cosine
+    give the same order. All neighbours have the same vote, because a distance is not a weight. The second experiment
+    measures the prediction time of classifiers for the 500 most frequent labels, about 0.1 ms (Section 4.3).
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")
@@ -127,13 +127,16 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
 
 
 def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclidean"]) -> np.ndarray:
-    """Return the 75 rows of X nearest to each row of Q, nearest first, ties to the smaller number."""
+    """Return the numbers of the 75 rows of X nearest to each row of Q, nearest first. Ties go to the smaller number."""
     blocks = np.array_split(Q, -(-len(Q) // 64))
     return np.concatenate([np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks])
 
 
 def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return the labels that most neighbours have, best first, ties to the smaller label, -1 for none."""
+    """Return the labels that most neighbours have, best first.
+
+    Ties go to the smaller label. The label -1 means none.
+    """
     votes = np.stack([Y[numbers].sum(axis=0) for numbers in nearest])
     labels = np.argsort(-votes, axis=1, kind="stable")[:, :TOP]
     return np.where(np.take_along_axis(votes, labels, axis=1) > 0, labels, -1)

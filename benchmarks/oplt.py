@@ -1,7 +1,8 @@
-"""Measure how fast online label trees train and how well they rank, compared with napkinXC's on one thread.
+"""Measure how fast online label trees train and how well they rank, compared with napkinXC's online trees.
 
-Trainings of xmlc and napkinXC alternate, shuffle by shuffle. napkinXC's training time includes converting the data to
-its types and writing its model, which it always does. Both take far less time than the training itself.
+All trainings use one thread. Trainings of xmlc and napkinXC alternate, one pair per shuffle. napkinXC's training time
+includes two tasks that it always does: converting the data to its types, and writing its model. Both take far less time
+than the training itself.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
 OURS, PROGRAM = "xmlc", "napkinXC"
-VARIANTS = {  # models of oplt2021.yaml, with the paper's values
+VARIANTS = {  # Models in oplt2021.yaml, with the paper's values.
     "OPLT-R": {OURS: "oplt-r-1-pass", PROGRAM: "napkinxc-oplt-r"},
     "OPLT-B": {OURS: "oplt-b-1-pass", PROGRAM: "napkinxc-oplt-b"},
     "OPLT-W": {OURS: "oplt-w-1-pass", PROGRAM: "napkinxc-oplt-w"},
@@ -46,7 +47,7 @@ VARIANTS = {  # models of oplt2021.yaml, with the paper's values
     baselines_option,
 )
 def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool) -> Report:
-    """Train every variant on several shuffles, and report mean P@k and minimum times."""
+    """Train every variant on several shuffles of the data. Report mean P@k and minimum times."""
     dataset = Data.read(data)
     settings = {
         f"{variant}, {program}": paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})

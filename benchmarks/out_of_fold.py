@@ -1,4 +1,4 @@
-"""Compare thresholds tuned on a fifth of the training set, as in plt2016, with thresholds of out-of-fold estimates."""
+"""Compare thresholds tuned on a fifth of the training set (plt2016) with thresholds tuned on out-of-fold estimates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     ),
 )
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
-    """Measure macro-F of three methods on the test set, with three conventions for 0/0."""
+    """Measure macro-F of three threshold methods on the test set, with three conventions for 0/0."""
     dataset = Data.read(data)
     scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)
     for seed in range(seeds):
@@ -91,7 +91,7 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
 
 
 def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
-    """Add the mean of paired differences with its confidence interval."""
+    """Add a row with the mean of paired differences and its confidence interval."""
     gains = np.subtract(ours, theirs).tolist()
     gain = estimate_of(gains)
     note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
@@ -101,7 +101,7 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return the best score and thresholds for each selecting measure, as `tune` does, from one sweep over the grid."""
+    """Return the best score and thresholds for each selecting measure. One sweep over the grid serves all measures."""
     model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):

@@ -1,6 +1,6 @@
-"""Define the tasks whose results are compared bit by bit, in groups that share kernels.
+"""Define the tasks whose results are compared bit by bit. Tasks of one group share kernels.
 
-A task has the name of its estimator, method or function, so that a report of a difference names it.
+A task has the name of its estimator, method or function, so that a reported difference names the cause.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-FEW = 30  # instances for costly methods
-ROWS, TEST_ROWS = 1500, 300  # instances of a real dataset
+FEW = 30  # Number of instances for slow methods.
+ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances of a real dataset.
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
 PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1}
-# (alpha, beta) of SWNN: the values of swnn2018, Table 6, and others that are not whole numbers.
+# These are values of (alpha, beta) for SWNN: the values of swnn2018, Table 6, and others that are not whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
 
 
@@ -77,7 +77,7 @@ class Data(NamedTuple):
     X_test, Y_test : csr_array
         Test set.
     P_test : csr_array of float32, shape (n_test, m)
-        Estimates for the test instances: true posteriors, or values at other instances' labels.
+        Estimates for the test instances: true posteriors, or random values at the labels of other instances.
     """
 
     X: sparse.csr_array
@@ -87,12 +87,12 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Parts = Mapping[str, object]  # result of a task, see `digest_of`
+Parts = Mapping[str, object]  # The result of a task; see `digest_of`.
 Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Return a small synthetic dataset with true posteriors as estimates."""
+    """Return a small synthetic dataset. Its estimates are the true posteriors."""
     model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     assert P is not None
@@ -102,7 +102,7 @@ def synthetic_data() -> Data:
 def prepared_data(folder: Path) -> Data:
     """Return the first instances of a prepared dataset, with values between 0 and 1 as estimates.
 
-    The estimates are at the labels of other instances.
+    Each instance has estimates for the labels of other instances.
     """
     (X, Y), (X_test, Y_test) = Prepared(folder).part("train"), Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
@@ -113,8 +113,9 @@ def prepared_data(folder: Path) -> Data:
 
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
-    """Return a task that trains an estimator and predicts."""
-    template = kind().set_params(**hyperparameters)  # so that an unknown hyperparameter fails at import
+    """Return a task that trains an estimator and predicts with it."""
+    # An unknown hyperparameter thus raises an error when this module is imported.
+    template = kind().set_params(**hyperparameters)
     if "n_jobs" in template.get_params():
         template.set_params(n_jobs=1)
 
@@ -126,14 +127,14 @@ def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object)
 
 
 def learned(model: SparseProbabilityEstimator) -> Fingerprint:
-    """Return the fingerprint of all arrays of a saved estimator."""
+    """Return the fingerprint of all arrays that an estimator saves."""
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
         return fingerprint(Path(folder) / "model")
 
 
 def predictions(model: SparseProbabilityEstimator, data: Data) -> Parts:
-    """Return estimates and rankings of the test instances."""
+    """Return the estimates and rankings of the test instances."""
     return {
         "predict_proba": model.predict_proba(data.X_test, 0.001),
         "predict_top_k": model.predict_top_k(data.X_test, K),
@@ -145,7 +146,7 @@ def _tree(**hyperparameters: object) -> PLT:
 
 
 def one_by_one(data: Data) -> Parts:
-    """Rank single instances, like a server."""
+    """Rank single instances, as a server does."""
     X = data.X_test[:40]
     rows = [
         (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
@@ -158,13 +159,13 @@ def one_by_one(data: Data) -> Parts:
 
 
 def without_small_weights(data: Data) -> Parts:
-    """Train a tree without small weights, and predict."""
+    """Train a tree, drop its small weights and predict."""
     model = _tree(tree="random", weight_threshold=0.02).fit(data.X, data.Y)
     return {"learned": learned(model), **predictions(model, data)}
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Predict estimates above a different threshold for each label."""
+    """Predict estimates above thresholds that differ between labels."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -198,7 +199,7 @@ TREES: dict[str, Run] = {
 
 
 def tail(data: Data) -> Parts:
-    """Fit tail classifiers, then score and re-rank the labels of the estimates."""
+    """Fit tail classifiers, then score and re-rank the labels of stored estimates."""
     forest = FastXML(gamma=3.0, alpha=0.7)
     forest.tail_ = fit_tail_classifiers(data.X, data.Y, unit_norm=True, n_jobs=1)
     forest.label_weights_ = np.ones(data.Y.shape[1], dtype=np.float32)
@@ -228,7 +229,7 @@ FORESTS: dict[str, Run] = {
 
 
 def stream(data: Data) -> Parts:
-    """Train in two parts with progressive validation."""
+    """Train on a stream in two parts, with progressive validation."""
     half = data.X.shape[0] // 2
     model = OPLT(n_jobs=1).partial_fit(data.X[:half], data.Y[:half])
     ranked = model.progressive_top_k(data.X[half:], data.Y[half:], 3)
@@ -256,7 +257,7 @@ ONLINE: dict[str, Run] = {
 
 
 def chain(data: Data) -> Parts:
-    """Train a chain and sample from it."""
+    """Train a classifier chain and sample from its joint distribution."""
     model = ProbabilisticClassifierChain(n_samples=50, C=1.0, n_jobs=1).fit(data.X, data.Y)
     samples = model.sample(data.X_test[:30])
     return {"learned": learned(model), "samples": samples, **predictions(model, data)}
@@ -266,13 +267,13 @@ LINEAR: dict[str, Run] = {
     "BR": estimator(BinaryRelevance, C=1.0),
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
-    # Estimators that this file does not import.
+    # These are all estimators that this file does not import.
     **{name: estimator(kind) for name in LEARNERS if (kind := estimator_class(name)).__name__ not in globals()},
 }
 
 
 def tuned(method: str) -> Run:
-    """Return a task that tunes thresholds by a method, with all points of its grid and its predictions."""
+    """Return a task that tunes thresholds by one method, and returns all grid points and the predictions."""
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
@@ -291,12 +292,12 @@ def fixed(data: Data) -> Parts:
 
 
 def many_labels() -> np.ndarray:
-    """Return marginals for more labels than `meuf_approx` has cells."""
+    """Return marginals with more labels than `meuf_approx` has cells."""
     return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 
 
 def inferred(method: str) -> Run:
-    """Return a task that infers label sets by a method from estimates, samples and joint probabilities."""
+    """Return a task that infers label sets by one method, from estimates, samples and joint probabilities."""
 
     def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
@@ -314,7 +315,7 @@ def inferred(method: str) -> Run:
 
 
 def distributions(data: Data) -> Parts:
-    """Compute joint distributions, and the bound on the loss of a minimum probability."""
+    """Compute joint distributions, and the bound on the loss due to a minimum probability."""
     few = data.P_test[:FEW]
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
     return {
@@ -324,7 +325,7 @@ def distributions(data: Data) -> Parts:
 
 
 def simulated(data: Data) -> Parts:
-    """Infer label sets from samples of the paper's models."""
+    """Infer label sets from samples of gfm2011's simulated models."""
     found = simulate(seed=1, n_trials=3, sample_sizes=(5, 20), m=8, n_jobs=1)
     return {name: _numbers(model) for name, model in found.items()}
 
@@ -343,7 +344,7 @@ LABEL_SETS: dict[str, Run] = {
 
 
 def elementary(data: Data) -> Parts:
-    """Apply the elementary functions that xmlc uses instead of NumPy's."""
+    """Compute the elementary functions that xmlc uses instead of NumPy's."""
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
     return {
@@ -358,18 +359,18 @@ def elementary(data: Data) -> Parts:
 
 
 def synthetic(data: Data) -> Parts:
-    """Draw instances with several labels."""
+    """Draw instances with several labels each."""
     return {"drawn": SyntheticModel(500, 80, 2.5, 30, seed=SEED).draw(0, 300, 1)}
 
 
 def few_shot(data: Data) -> Parts:
-    """Draw instances of one label each, with few examples of a label."""
+    """Draw instances with one label each, and few examples per label."""
     views, texts = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1), ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
     return {"views": views[:2], "texts": texts[:2]}
 
 
 def metrics(data: Data) -> Parts:
-    """Compute all metrics of a record for a prediction and a ranking."""
+    """Compute all metrics of a record, for predicted label sets and for a ranking."""
     labels, _ = top_k_of(data.P_test, 5)
     scores = classification_metrics(data.Y_test, data.P_test > 0.2)
     ranking = precision_and_ndcg(data.Y_test, labels)
@@ -384,7 +385,7 @@ def metrics(data: Data) -> Parts:
 
 
 def label_tree(data: Data) -> Parts:
-    """Compute label representations and a tree by 2-means."""
+    """Compute label representations, and from them a tree by 2-means."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
     return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
@@ -399,7 +400,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Take values of hyperparameters from ranges."""
+    """Take values of hyperparameters from ranges at several positions."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
@@ -415,7 +416,7 @@ NUMBERS: dict[str, Run] = {
     "ranges of hyperparameters": ranges,
 }
 
-# A group runs in one process, so that each of its kernels is compiled once.
+# Each group runs in one process, so that its kernels are compiled only once.
 GROUPS = {
     "trees": TREES,
     "forests": FORESTS,
@@ -424,4 +425,4 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # groups that also run on real datasets
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # These groups also run on real datasets.

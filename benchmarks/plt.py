@@ -1,6 +1,6 @@
-"""Measure how fast a PLT trains and ranks, compared with napkinXC and omikuji and on several threads.
+"""Measure how fast a PLT trains and ranks, compared with napkinXC and omikuji, and on several threads.
 
-The data is in memory. All tasks of xmlc run once before at full size, so that no measured time includes compilation.
+The data is in memory. All xmlc tasks run once at full size before, so no measured time includes compilation.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
 Model = TypeVar("Model", bound=SparseProbabilityEstimator)
-Models = dict[tuple[str, int], PLT]  # by solver and number of threads
+Models = dict[tuple[str, int], PLT]  # The keys are solver and number of threads.
 Baselines = dict[str, SparseProbabilityEstimator]
 
-SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}  # ``search`` by its name in tables
+# Maps names in tables to values of ``search``.
+SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}
 NAPKINXC_ADAGRAD, NAPKINXC_LIBLINEAR, OMIKUJI = "napkinXC, AdaGrad", "napkinXC, liblinear", "omikuji, one tree"
 OMIKUJI_DENSE = "omikuji, one tree, densified"
 BASELINES_OF = {"adagrad": (NAPKINXC_ADAGRAD,), "batch": (OMIKUJI, NAPKINXC_LIBLINEAR)}
@@ -53,12 +54,12 @@ WHAT = {
     "adagrad": "AdaGrad, node by node, on a random tree",
     "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
 }
-AT_LEAST = 0.3  # seconds for each task in a round: a small test set takes a few milliseconds
+AT_LEAST = 0.3  # Minimum seconds of each task in a round. A small test set takes only a few milliseconds.
 SINGLE = "prediction of one instance at a time, from Python"
-SINGLE_INSTANCES = 2000  # maximum
-OPENED = "classifiers evaluated"  # mean over instances
-EXACT = "is exact"  # share of instances with the labels of the exact search, in the same order
-CERTIFIED = "proved by the beam"  # share of instances with a provably exact result
+SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
+OPENED = "classifiers evaluated"  # Mean over instances.
+EXACT = "is exact"  # Share of instances with the labels of the exact search in the same order.
+CERTIFIED = "proved by the beam"  # Share of instances with a provably exact result.
 
 
 @benchmark(
@@ -70,7 +71,7 @@ CERTIFIED = "proved by the beam"  # share of instances with a provably exact res
     rounds_option(),
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure training and prediction with three searches, on one and several threads, and the others."""
+    """Measure training, and prediction with three searches, on one thread and several, and measure the baselines."""
     dataset = Data.read(data)
     settings = solver_settings(dataset.name)
     about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
@@ -114,7 +115,7 @@ def _measure_prediction(
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         for name, model in others.items():
             tasks.append(ranking_task(name, model, X))
-            if name == OMIKUJI:  # its weights become dense when it is loaded
+            if name == OMIKUJI:  # omikuji's weights become dense when the model is loaded.
                 model.save(Path(folder) / "model")
                 tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
         rankings = report.measure(tasks, rounds, AT_LEAST)
@@ -126,7 +127,7 @@ def _measure_prediction(
 def add_threads(
     report: Report, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
 ) -> None:
-    """Add P@k, the speed-up on several threads, and whether model and rankings are bit-identical."""
+    """Add P@k, the speed-up on several threads, and whether models and rankings are bit-identical."""
     report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
     report.add_same_bits(name_of(solver), TRAINING, other, threads)
@@ -135,7 +136,7 @@ def add_threads(
 
 
 def compare_solver(report: Report, solver: str, others: tuple[str, ...]) -> None:
-    """Add comparisons of a solver with its others, on one thread."""
+    """Add comparisons of a solver with its baselines on one thread."""
     for name in others:
         report.compare(name_of(solver), name, TRAINING)
     for search, name in product(SEARCHES, others + (OMIKUJI_DENSE,) * (OMIKUJI in others)):
@@ -153,7 +154,7 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add how many classifiers each search evaluates, and how often its result is exact and provably exact."""
+    """Add the number of classifiers that each search evaluates, and how often its result is (provably) exact."""
     exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
@@ -166,12 +167,12 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Return the name of a model of xmlc, or of its predictions with a search (`SEARCHES`)."""
+    """Return the table name of an xmlc model, or of its predictions with one search (`SEARCHES`)."""
     return f"PLT, {solver}{', ' * bool(search)}{search}"
 
 
 def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
-    """Return the hyperparameters of xmlc's solvers."""
+    """Return the hyperparameters of each solver of xmlc."""
     return {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset)}
 
 
@@ -185,16 +186,16 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
 
 
 def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Contender]:
-    """Return all contenders."""
+    """Return all contenders, with or without baselines."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
     others = baseline_settings() if baselines else {}
     return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in others.items()]
 
 
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
-    """Return xmlc's models for one and several threads, after one full run of each measured task.
+    """Return xmlc's models for one thread and for several, after one full run of each measured task.
 
-    A run on part of the data is not enough, because the size of the dataset decides which kernels run.
+    A run on part of the data is not enough, because the dataset's size decides which kernels run.
     """
     ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
     for model in ours.values():
@@ -205,12 +206,12 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
 
 
 def make_baselines() -> Baselines:
-    """Return the others, each on one thread."""
+    """Return the baseline models, each for one thread."""
     return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
 
 
 def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
-    """Return a function that trains a model, on the threads of its ``n_jobs``."""
+    """Return a function that trains a model with ``n_jobs`` threads."""
 
     def work() -> None:
         model.fit(data.X, data.Y)

@@ -1,8 +1,8 @@
-"""Imitate another processor by environment variables, and check by results that the imitation worked.
+"""Imitate another processor by environment variables, and check results to find out whether the imitation worked.
 
-Four libraries select their code by the processor. numba compiles for it. NumPy, the C library and OpenBLAS select one
-of several forms of a function when they start. All four have settings that disable vector instructions of the
-processor.
+Four libraries choose their code by the processor. numba compiles code for it. NumPy, the C library and OpenBLAS each
+choose one of several forms of a function at the start. Settings of all four can disable the processor's vector
+instructions.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4 instead of the single features of older versions. It warns about
-# unknown names and ignores them.
+# Instead of the separate features of older versions, NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4. It warns
+# about unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
@@ -34,11 +34,11 @@ class Processor:
     Attributes
     ----------
     name, title : str
-        Name, and a description with its instructions.
+        Short name, and a description with the processor's instructions.
     environment : dict of str to str
         Variables that make numba, NumPy, the C library and OpenBLAS imitate this processor.
     differs : tuple of str
-        The `witnesses` whose results must differ from the results of a processor with all features.
+        The `witnesses` whose results must differ between this processor and a processor with all features.
     """
 
     name: str
@@ -52,7 +52,8 @@ def _hwcaps(names: tuple[str, ...]) -> str:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. One in between would have to differ from two that agree.
+# Only the processor with the fewest instructions is imitated. A processor in between adds nothing if the two extremes
+# agree.
 IMITATED = {
     "x86_64": (
         Processor(
@@ -85,21 +86,21 @@ IMITATED = {
 
 
 def processors() -> tuple[Processor, ...]:
-    """Return this processor and all that it can imitate."""
+    """Return this processor and all processors that it can imitate."""
     return (THIS, *IMITATED.get(platform.machine(), ()))
 
 
 def witnesses() -> dict[str, str]:
     """Return digests of results that depend on the processor.
 
-    These are a sum that may be reordered, NumPy's exp and log, and functions of the C library.
+    The results are a sum that may be reordered, NumPy's exp and log, and functions of the C library.
     """
     import numba
     import numpy as np
 
     @numba.njit(fastmath={"reassoc", "nsz"})
     def reordered_sum(x: np.ndarray) -> np.float32:
-        """Return the sum of float32 numbers, in an order that suits the processor's vectors."""
+        """Return the sum of float32 numbers. The compiler chooses an order that suits the processor's vectors."""
         total = np.float32(0)
         for i in range(x.size):
             total += x[i]
@@ -121,13 +122,13 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield whether the run for each imitated processor was a test. It is one if all its ``differs`` do differ.
+    """Yield a line for each imitated processor: whether all its ``differs`` differ, as a valid test requires.
 
     Parameters
     ----------
     chosen : iterable of Processor
     seen : mapping of mapping of str
-        Digests of `witnesses` in each run, by the processor's name.
+        Digests of the `witnesses` in each run. The keys are names of processors.
     """
     for processor in chosen:
         same = [who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]]

@@ -33,7 +33,8 @@ from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 
-# Arguments of each `pip install`. PECOS is installed without torch, because only its transformers need it.
+# Each tuple has the arguments of one `pip install`. PECOS is installed without torch, because only its transformers
+# need it.
 ENVIRONMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "PECOS": (("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"), ("--no-deps", "libpecos==1.2.8")),
     "LibMultiLabel": (("libmultilabel==0.10.0", "liblinear-multicore==2.50.0", "sparsekmeans==0.3.1"),),
@@ -44,14 +45,14 @@ MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
     "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
-COSTS = {  # by name in costs.json: task, measure, unit and column
+COSTS = {  # Maps names in costs.json to task, measure, unit and column.
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
     "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
     "model_mb": (TRAINING, "model", "MB", "MB"),
     "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
 }
-QUALITIES = {  # by column of the page's tables: task and measure
+QUALITIES = {  # Maps columns of the page's tables to task and measure.
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
     **{name: (PREDICTION, name) for name in ("PSP@5", "ECE@1")},
@@ -59,7 +60,7 @@ QUALITIES = {  # by column of the page's tables: task and measure
     **{f"{name}, chosen": (CHOSEN, name) for name in MEASURES},
 }
 SPENT = {column: (task, measure) for task, measure, _, column in COSTS.values()}
-Scores = dict[tuple[str, str], float]  # by task and measure
+Scores = dict[tuple[str, str], float]  # Maps task and measure to a score.
 Sets = dict[tuple[str, str], sparse.csr_array]
 
 
@@ -76,7 +77,7 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 )
 @click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
-    """Run programs, score all answers in the folders, print the tables and write the rows."""
+    """Run programs, score all answers in the folders, print the tables, and write the rows."""
     set_process_threads(1)
     whole = Report("programs", "", "")
     for folder in folders:
@@ -96,7 +97,7 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the Python of a program. If its environment is missing, install it first."""
+    """Return the path of a program's Python. If its environment is missing, install it first."""
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
@@ -110,7 +111,7 @@ def python_of(program: str) -> Path:
 
 
 def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
-    """Run each program in a fresh process and write its answers to a folder with its name."""
+    """Run each program in a fresh process. Its answers go to a folder with its name."""
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
         for part in ("X", "Y", "X_test"):
@@ -129,7 +130,7 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
 
 
 def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
-    """Add the costs of all programs on a dataset, and qualities with bootstrap standard errors as notes."""
+    """Add all programs' costs on a dataset, and their qualities with bootstrap standard errors as notes."""
     n, found = data.Y_test.shape[0], dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
     propensity = propensities(data.Y, *propensity_parameters(data.name))
@@ -156,9 +157,10 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 
 
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
-    """Return a program's predicted label sets and the sets of `LabelSets` for its scores, by task and measure.
+    """Return a program's own label sets, and the sets that `LabelSets` chooses from its scores, by task and measure.
 
-    If a program only ranks, its sets are the best k labels. k is the rounded mean number of labels in training.
+    If a program only ranks labels, its own sets are the best k labels. k is the rounded mean number of labels of a
+    training instance.
     """
     entries = sparse_entries(labels, scores, data.Y_test.shape)
     if own.exists():
@@ -168,14 +170,14 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
         predicted = sparse_entries(labels[:, :k], np.ones((labels.shape[0], k), dtype=bool), entries.shape)
     found = {(SETS, name): predicted for name in MEASURES}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LabelSets warns that scores of a hinge loss are no probabilities
+        warnings.simplefilter("ignore")  # LabelSets warns that scores of a hinge loss are no probabilities.
         for name, (measure, _) in MEASURES.items():
             found[CHOSEN, name] = LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
     return found
 
 
 def sparse_entries(labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return a ranking as a sparse matrix. A label of -1 means none."""
+    """Convert a ranking to a sparse matrix. The label -1 means none."""
     rows, places = np.nonzero(labels >= 0)
     return sparse.csr_array((values[rows, places], (rows, labels[rows, places])), shape=shape)
 
@@ -184,7 +186,7 @@ def qualities(
     propensity: np.ndarray, names: Iterable[tuple[str, str]], Y: sparse.csr_array, labels: np.ndarray,
     scores: np.ndarray, *sets: sparse.csr_array,
 ) -> Scores:  # fmt: skip
-    """Return all measures in percent, by task and name. Macro-F is a mean over the labels present in ``Y``."""
+    """Return all measures in percent, by task and name. Macro-F is the mean over the labels present in ``Y``."""
     found = {f"P@{k}": precision_at_k(Y, labels, k) for k in (1, 3, TOP)} | {
         "nDCG@5": ndcg_at_k(Y, labels, TOP),
         "PSP@5": psp_at_k(Y, labels, propensity, TOP),
@@ -197,7 +199,7 @@ def qualities(
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]]) -> str:
-    """Return a table with a line for each dataset and program. nDCG has its standard error."""
+    """Return a table with one line for each dataset and program. nDCG is shown with its standard error."""
     values: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
     for row in rows:
         value, note = float(row["value"]), row["note"]

@@ -1,6 +1,6 @@
-"""Measure how fast the repository format is read, compared with scikit-learn's reader on one thread.
+"""Measure how fast files in the repository format are read, compared with scikit-learn's reader on one thread.
 
-The text is in the page cache. Both readers must return the same arrays.
+The file is in the page cache. Both readers must return the same arrays.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OURS, BASELINE, READING = "xmlc", "scikit-learn", "reading"
     rounds_option(),
 )
 def bench_read(file: Path, rounds: int) -> Report:
-    """Measure the speed of both readers on one file."""
+    """Measure the speed of both readers on the same file."""
     megabytes = file.stat().st_size / 1e6
     about = f"{megabytes:.1f} MB of text, page cache, minimum of {rounds} interleaved rounds"
     report = Report(
@@ -50,19 +50,19 @@ def bench_read(file: Path, rounds: int) -> Report:
 
 
 def read_by_baseline(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
-    """Return the instances, labels and number of labels that scikit-learn reads."""
+    """Return the instances, the labels and the number of labels that scikit-learn's reader reads."""
     try:
         from sklearn.datasets import load_svmlight_file
     except ImportError as error:
         raise needs_extra("scikit-learn is not installed", "baselines") from error
     with open(path, "rb") as file:
-        _, d, m = map(int, file.readline().split())  # scikit-learn's reader does not accept the header
+        _, d, m = map(int, file.readline().split())  # scikit-learn's reader does not accept this header.
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
     return X, labels, m
 
 
 def in_our_form(X: Any, labels: list[tuple[float, ...]], m: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return instances and labels in the form of xmlc's reader: no stored zeros, boolean label sets."""
+    """Convert scikit-learn's result to the form of xmlc's reader: no stored zeros, and boolean label sets."""
     X = sparse.csr_array(X)
     X.eliminate_zeros()
     rows = np.repeat(np.arange(len(labels)), [len(row) for row in labels])

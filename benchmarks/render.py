@@ -1,4 +1,4 @@
-"""Render the rows of benchmarks as Markdown tables that are also readable in a terminal."""
+"""Format the rows of benchmarks as Markdown tables that can also be read in a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tabulate import tabulate
 
 from benchmarks.harness import PERCENT, POINTS, RATIO, TIMES, YES_OR_NO, Contender, Report, Row
 
-DECIMALS = {  # formats by the first word of a unit
+DECIMALS = {  # Formats of numbers. The keys are the first words of units.
     "s": ".3f", "ms": ".4f", "µs": ".1f", "ns": ".3f", "MB": ".1f", "MB/s": ".1f", "million": ".1f",
     PERCENT: ".2f", POINTS: "+.2f", RATIO: ".4f", TIMES: ".2f", "bits": ".2f",
 }  # fmt: skip
 
 
 def to_text(report: Report) -> str:
-    """Return a report as text: data and machine, contenders, a table for each task, and remarks."""
+    """Return a report as text: the data and the machine, the contenders, a table for each task, and remarks."""
     made = report.environment
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]
@@ -35,7 +35,7 @@ def _contender_line(contender: Contender) -> str:
 
 
 def task_table(task: str, rows: Sequence[Row]) -> str:
-    """Return a table of one task. Contenders are rows and measures columns, or the reverse if measures are many."""
+    """Return the table of one task. Contenders are rows and measures are columns, or the reverse for many measures."""
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -66,7 +66,10 @@ def _notes(rows: Iterable[Row]) -> str:
 
 
 def value_text(row: Row) -> str:
-    """Return a value with the decimals of its unit. A percentage of several runs has its standard deviation."""
+    """Return a value as text, with the decimals of its unit.
+
+    A mean percentage of several runs has its standard deviation.
+    """
     if row.value != row.value:
         return "-"
     if row.unit == YES_OR_NO:
@@ -87,5 +90,5 @@ def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: i
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number with its noun, such as 1 thread or 2 threads."""
+    """Return a number and its noun, such as "1 thread" or "2 threads"."""
     return f"{n} {thing}{'s' * (n != 1)}"

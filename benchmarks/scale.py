@@ -1,7 +1,7 @@
-"""Measure training costs by the shape of the data: the rows that `xmlc.suite.config.cost_model` is fitted to.
+"""Measure training costs for data of different shapes. `xmlc.suite.config.cost_model` is fitted to the results.
 
-Each training runs in a separate process, on a share of the rows of a synthetic set. The set has the shape of a dataset
-of the catalogue, with all its labels and features. No figure includes compilation or the data.
+Each training runs in a separate process, on a share of the rows of a synthetic dataset. This dataset has the shape of a
+dataset in the catalogue, with all labels and features. The costs exclude compilation and the data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from xmlc.suite.config import cost_model, paths
 from xmlc.suite.config.catalogue import Size, dataset, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
-RANKED, WARM_UP = 2000, 64  # instances
+RANKED, WARM_UP = 2000, 64  # Both are numbers of instances.
 HELP = """Measure one training on a share of a dataset's rows.
 
 The measurement is appended to a CSV file. Without --set the command prints the errors of cost models that are fitted
@@ -46,7 +46,7 @@ to other datasets or to small shares."""
     "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append the measurement to."
 )
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
-    """Measure one training, or check the cost model."""
+    """Measure one training, or check the cost model if ``name`` is None."""
     if name is None:
         click.echo("\n".join(held_out_errors()))
         return
@@ -67,7 +67,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
 
 
 def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
-    """Write n training instances and some to rank, and return the mean features and labels of an instance."""
+    """Write n training instances and some test instances, and return the mean features and labels per instance."""
     shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
     model = SyntheticModel(*shape, posteriors=False)
     with atomic_folder(folder / "data") as data:
@@ -79,12 +79,12 @@ def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
 
 
 def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
-    """Train and rank in this process, and return the columns of `cost_model.USUAL`."""
+    """Train and rank in this process, and return the measured costs in the order of `cost_model.USUAL`."""
     set_process_threads(threads)
     X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # reset the peak of memory to its current use
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Reset the peak of memory to the present use.
     before, started = own_peak_bytes(), cpu_seconds()
     model.fit_to_disk(folder / "model", X, Y)
     seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
@@ -96,10 +96,10 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 
 
 def held_out_errors() -> list[str]:
-    """Return two lines for each estimator, with the range of predicted / measured on rows that the fit left out.
+    """Return two lines for each estimator, with the range of predicted / measured costs on rows outside the fit.
 
-    The first line predicts each set from the other sets. The second predicts rows with more than a sixteenth of the
-    instances from smaller shares.
+    The first line predicts the rows of each dataset from the other datasets. The second line predicts rows with more
+    than a sixteenth of the instances from smaller shares.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():
@@ -121,7 +121,7 @@ def held_out_errors() -> list[str]:
 
 
 def _large(row: Mapping[str, str]) -> bool:
-    """Return whether a row has more than a sixteenth of its set's training instances."""
+    """Return whether a row has more than a sixteenth of its dataset's training instances."""
     whole = dataset(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
     return float(row["n"]) > whole.size.n_train / 15.9
 

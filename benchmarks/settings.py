@@ -1,4 +1,4 @@
-"""Define the hyperparameters of contenders: the papers' configuration, and the exceptions with their reasons."""
+"""Define the hyperparameters of contenders: values from the papers' configurations, and exceptions with reasons."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
-# Contenders with other values than a paper's:
-# - The solver "adagrad" and napkinXC have the common values of plt2016.yaml's baseline on every dataset. They are
-#   not tuned for one dataset, so both programs do the same work on any.
+# These contenders do not use the values of a paper. First, the solver "adagrad" and napkinXC have the common values of
+# the baseline in plt2016.yaml on every dataset. These values are not tuned for one dataset, so both programs do the
+# same work.
 ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
-# - The solver "batch" has omikuji's loss if that ranks better, else the loss that gives probabilities. A dataset
-#   without tuned values has the values of delicious.
+# Second, the solver "batch" has omikuji's loss if that ranks better. Otherwise it has the loss that gives
+# probabilities. A dataset without tuned values uses the values of delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
-# - The authors' programs were run elsewhere with other values. LdSM had the values of its README for Delicious, and
-#   divides a leaf's histogram by its sum. FastXML had rows of unit length. SWNN had both settings below, the second
-#   of which is the paper's.
+# Third, the authors' programs were run elsewhere with other values. LdSM had the values for Delicious in its README,
+# and divided a leaf's histogram by its sum. FastXML had rows of unit length. SWNN had both settings below. The second
+# of them is the paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})
@@ -33,23 +33,23 @@ class Setting(NamedTuple):
 
 
 def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperparameters | None = None) -> Setting:
-    """Return a paper's configured values for a model on a dataset.
+    """Return a paper's configured hyperparameters for a model on a dataset.
 
     Parameters
     ----------
     paper : str
         Name of a file in ``config/papers``.
     model : str
-        One of its models or baselines.
+        Name of a model or baseline in this file.
     dataset : str
-        Name of a dataset, by default the values for every dataset.
+        Name of a dataset. By default, the values for every dataset are returned.
     otherwise : dict, optional
-        Values that replace the paper's.
+        Values that override the paper's values.
 
     Raises
     ------
     XmlcError
-        If there is no such file below the current folder, or no such model in the file.
+        There is no such file below the current folder, or the file has no such model.
     """
     models = suite(paper).all_models
     if model not in models:
@@ -59,12 +59,12 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
 
 @cache
 def suite(paper: str) -> Suite:
-    """Return a paper's configuration in ``config/papers``."""
+    """Return the suite of a paper in ``config/papers``."""
     return read_suite(suite_file(paper, config_folder()))
 
 
 def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
-    """Return the hyperparameters of xmlc's solver "adagrad" and of napkinXC, which has other names for some."""
+    """Return the hyperparameters of xmlc's solver "adagrad" and of napkinXC, which has other names for some of them."""
     theirs = paper_setting(ADAGRAD_PAPER, ADAGRAD_MODEL).hyperparameters
     shared = {name: theirs[name] for name in ("arity", "epochs")}
     return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_threshold": None, **shared}, theirs

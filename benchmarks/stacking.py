@@ -1,4 +1,4 @@
-"""Measure how much each part of `Stacking` contributes: features, members and number of held-out instances."""
+"""Measure the contribution of each part of `Stacking`: features, members, and the number of held-out instances."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xmlc.suite.options import data_option
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
 ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
 HELD_OUT = 500, 2000, 5000
-# Name, members, features and number of held-out instances (0: the mean score).
+# Each variant has a name, members, features, and a number of held-out instances. With 0, members' scores are averaged.
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
@@ -41,13 +41,14 @@ Lists = dict[str, tuple[np.ndarray, np.ndarray]]
     count_option("--draws", 10, "Number of draws of the held-out instances."),
 )
 def bench_stacking(data: Path, draws: int) -> Report:
-    """Measure each variant with each draw of the held-out instances."""
+    """Measure each variant with several random choices of the held-out instances."""
     dataset = Data.read(data)
     propensity = propensities(dataset.Y)
     about = f"{dataset.size}, test set, mean of {draws} draws of the held-out instances"
     report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
     scores: dict[tuple[str, str], list[float]] = {}
-    finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}  # test rankings by member and selection
+    # Rankings of the test set. The keys are member and selection.
+    finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
     for draw in range(draws):
         fits = {size: first_lists(dataset, draw, size) for size in HELD_OUT}
         for name, members, features, n_held_out in VARIANTS:
@@ -85,7 +86,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
 def first_lists(
     dataset: Data, draw: int, n_held_out: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
-    """Return the held-out instances, the others, and the selections and rankings of members trained on the others."""
+    """Return the held-out instances, the other instances, and the members' selections and rankings."""
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])
     selected, lists = {}, {}
@@ -96,7 +97,7 @@ def first_lists(
 
 
 def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels and scores of some members, each of shape (M, n, K)."""
+    """Return the labels and scores of some members as two arrays of shape (M, n, K)."""
     labels, scores = zip(*(lists[name] for name in members), strict=True)
     return np.array(labels), np.array(scores)
 

@@ -1,4 +1,4 @@
-"""Wrap baseline programs as estimators, which suites refer to by file.
+"""Wrap baseline programs as estimators. Suites refer to these estimators by file.
 
 The name of a module starts with the name of its program.
 """

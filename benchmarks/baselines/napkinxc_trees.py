@@ -18,15 +18,15 @@ from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, wh
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 
 KMEANS = "hierarchicalKmeans"
-GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # napkinXC's tree types, by policy
+GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps policies to napkinXC's tree types.
 
 
 @hyperparameters
 class NapkinXCModel(ProgramModel):
-    """Provide the common base of napkinXC's models. Hyperparameters are keyword arguments.
+    """Provide the base class of napkinXC's models. Hyperparameters are keyword arguments.
 
-    Training times include writing the model, because napkinXC has no other way to keep it. Training and prediction
-    times include converting the data to its types, as in any use of it from Python.
+    Training times include writing the model, because napkinXC cannot keep a model otherwise. Training and prediction
+    times include converting the data to napkinXC's types, as in any use from Python.
     """
 
     _: KW_ONLY
@@ -36,8 +36,8 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # n_jobs may have changed since training
-        # It also accepts a threshold for each label, but version 0.7.2 then returns all labels.
+        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # n_jobs may have changed since the training.
+        # napkinXC also accepts one threshold per label, but version 0.7.2 then returns all labels.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
@@ -50,20 +50,23 @@ class NapkinXCModel(ProgramModel):
         self._program().set_params(**options).fit(sparse.csr_matrix(X), label_lists)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of all napkinXC models. Seeds start at 1, because 0 means "choose one"."""
+        """Return the options that all napkinXC models have.
+
+        Seeds start at 1, because napkinXC replaces 0 by a random seed.
+        """
         return {"output": str(self._files), "eta": self.eta, "epochs": self.epochs, "seed": self.random_state + 1}
 
     @abstractmethod
     def _program(self) -> Any:
-        """Return napkinXC's model object for the folder of its files, ready to train or load."""
+        """Return napkinXC's model object for the model's folder. The object can be trained or loaded."""
 
 
 @hyperparameters
 class NapkinXCPLT(NapkinXCModel):
-    """Train and predict with napkinXC's PLT, with napkinXC's names of hyperparameters.
+    """Train and predict with napkinXC's PLT. The hyperparameters have napkinXC's names.
 
-    No seed controls the order in which its liblinear visits instances. A second training in the same process therefore
-    differs slightly from the first.
+    No seed controls the order in which napkinXC's liblinear visits instances. Therefore a second training in the same
+    process has a slightly different result.
 
     Parameters
     ----------
@@ -71,12 +74,12 @@ class NapkinXCPLT(NapkinXCModel):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
-        Passes of SGD and AdaGrad. liblinear is a batch solver that stops by itself.
+        Number of passes of SGD and AdaGrad. liblinear is a batch solver that stops by itself.
     arity : int
-        Children of an inner node.
+        Number of children of an inner node.
     tree_type : str
-        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default, with arity 2
-        and up to 100 labels below the last split.
+        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default. It has arity
+        2 and up to 100 labels below the last split.
     random_state : int
         Seed.
     n_jobs : int or None
@@ -90,7 +93,7 @@ class NapkinXCPLT(NapkinXCModel):
     tree_type: str = "completeKaryRandom"
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train a model and return the estimator. A temporary folder holds the model as long as this object exists."""
+        """Train a model and return the estimator. A temporary folder keeps the model as long as this object exists."""
         X, Y = self._training_data(X, Y)
         self._new_folder()
         self._train_program(X, Y, threads=resolve_threads(self.n_jobs))
@@ -106,8 +109,8 @@ class NapkinXCPLT(NapkinXCModel):
 class NapkinXCOnline(NapkinXCModel):
     """Train napkinXC's online models: AdaGrad with weights in hash maps, in one or more passes over a stream.
 
-    napkinXC gets labels numbered by first appearance. A tree that it builds from data has a leaf for every number below
-    the largest.
+    napkinXC gets labels numbered by first appearance, because a tree that it builds from data has a leaf for every
+    number below the largest.
 
     Attributes
     ----------
@@ -116,7 +119,7 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process on any other value
+    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process on any other value.
         "arity": whole(2, MANY),
         "max_leaf": whole(1, MANY),
         "eta": POSITIVE,
@@ -132,12 +135,12 @@ class NapkinXCOnline(NapkinXCModel):
     eps: float = 0.01
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle the instances by the seed, train on one thread and return the estimator.
+        """Shuffle the instances by the seed, train on one thread, and return the estimator.
 
         Raises
         ------
         XmlcError
-            If napkinXC is not installed, no instance has a label, or a hyperparameter is out of its range.
+            napkinXC is not installed, no instance has a label, or a hyperparameter is out of its range.
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
@@ -155,7 +158,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the parts of the stream in order: start and end of the instances, and options for their training."""
+        """Return the parts of the stream in order: first instance, end, and options of the training."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
@@ -181,10 +184,10 @@ class NapkinXCOPLT(NapkinXCOnline):
 
     Inner nodes keep to ``arity`` children only if the arity is 2.
 
-    The warm start needs two runs of the program. The first builds a k-means tree from the first instances. The second
-    extends the stored model by best-greedy growth. Numbers of leaves are not stored, so the second run's policy counts
-    only labels added since. Leading instances without labels are left out, because the program has no root yet to
-    learn from them.
+    The warm start needs two runs of the program. The first run builds a k-means tree from the first instances. The
+    second run extends the stored model by best-greedy growth. The stored model does not contain the number of leaves,
+    so the policy of the second run counts only labels that it has added. Leading instances without labels are left out,
+    because napkinXC has no root node yet that learns from them.
 
     Parameters
     ----------
@@ -216,15 +219,16 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        stored = {"save_grads": True}  # the resumed run ends at once without the stored sums of squares
+        stored = {"save_grads": True}  # Without the stored sums of squares, the resumed run ends at once.
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
 
 
 class NapkinXCIPLT(NapkinXCOnline):
-    """Train napkinXC's incremental PLT: its online code on a k-means tree that is built first (Algorithm 1).
+    """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first (Algorithm 1).
 
-    It trains auxiliary classifiers like its OPLT, so that its tree could grow. Their cost is part of its time.
+    napkinXC also trains auxiliary classifiers, with which its tree could grow as in OPLT. Training times include their
+    cost.
 
     Parameters
     ----------
@@ -240,14 +244,15 @@ class NapkinXCIPLT(NapkinXCOnline):
 
 
 def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
-    """Return labels numbered by first appearance.
+    """Number labels by their first appearance.
 
     Returns
     -------
     order : ndarray of int32
-        Label of each new number. Labels that do not appear have no number.
+        The old number of each new label. Labels that do not appear have no new number.
     Y : csr_array
-        The same instances with new numbers, ascending in each row. napkinXC ends at once if they are not ascending.
+        The same instances with new label numbers, ascending in each row. napkinXC ends at once if they are not
+        ascending.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)

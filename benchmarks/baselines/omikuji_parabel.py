@@ -21,29 +21,29 @@ from xmlc.kernels.estimator import hyperparameters
 class OmikujiParabel(ProgramModel):
     """Train and predict with omikuji's Parabel: trees by balanced 2-means over label centroids, and beam search.
 
-    Classifiers of nodes are trained by liblinear. Hyperparameters that are not listed here have omikuji's defaults, so
-    instances are scaled to Euclidean length 1. omikuji accepts no seed. Two trainings differ by random initial
-    centroids.
+    Classifiers of nodes are trained by liblinear. All hyperparameters that are not listed here have omikuji's defaults.
+    Instances are therefore scaled to Euclidean length 1. omikuji accepts no seed, so two trainings have different
+    random initial centroids.
 
     omikuji reads its training data from a file in the repository format. Training times include writing and reading
     this file, as in any use from Python. Instances without features and labels are left out, because omikuji cannot
-    read their lines. Its Python interface predicts one instance per call. Prediction times include converting each
-    instance to its types. For one tree and one thread, this overhead was:
+    read their lines. The Python interface predicts one instance per call. Prediction times include converting each
+    instance to omikuji's types. With one tree and one thread, this overhead was:
 
     - tib-core-26k: 2.4 of 19.3 s in training, 0.06 of 0.89 ms per instance in prediction
     - bibtex: 0.02 of 0.63 s in training, 0.024 of 0.055 ms per instance in prediction
 
-    Threads share the nodes in training. In prediction they share only the trees, so one tree predicts on one thread.
+    In training, threads share the nodes. In prediction they share only the trees, so one tree predicts on one thread.
 
     Parameters
     ----------
     n_trees : int
-        Trees, whose scores are averaged.
+        Number of trees. Their scores are averaged.
     loss : {"hinge", "log"}
-        With the squared hinge loss, a tree's score is exp(-sum of max(0, 1 - margin)^2) along the path. It is between 0
-        and 1, but does not estimate a probability. With the logistic loss it is the PLT's product of probabilities.
-    beam_size : int
-        Nodes kept on each level. Labels outside the beam have no score.
+        The squared hinge loss gives a tree the score exp(-sum of max(0, 1 - margin)^2) along the path. The score is
+        between 0 and 1, but is not an estimate of a probability. The logistic loss gives the PLT's product of
+        probabilities.
+        Number of nodes kept on each level. Labels outside the beam have no score.
     min_branch_size : int
         A node with fewer labels is a leaf.
     n_jobs : int or None
@@ -57,12 +57,12 @@ class OmikujiParabel(ProgramModel):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train on a temporary file of the data and return the estimator.
+        """Train on a temporary file with the data, and return the estimator.
 
         Raises
         ------
         XmlcError
-            If omikuji is not installed, the loss is unknown, or the data has no features or no labels.
+            omikuji is not installed, the loss is unknown, or the data has no features or no labels.
         """
         program = imported("omikuji")
         X, Y = self._training_data(X, Y)
@@ -86,7 +86,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            self.model_.densify_weights(0.1)  # as omikuji's command line does
+            self.model_.densify_weights(0.1)  # omikuji's command line does the same by default.
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

@@ -1,4 +1,4 @@
-"""Share the code of estimators whose models are files of an external program."""
+"""Provide the shared code of estimators whose models are files of an external program."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
-FILES = "program"  # folder of the program's files, next to the JSON file of xmlc
-# The number of labels of each instance, then all labels and all scores, instance after instance, best first.
+FILES = "program"  # Folder of the program's files, next to xmlc's JSON file.
+# The number of labels of each instance, all labels, and all scores. Labels and scores are concatenated over the
+# instances, and each instance's labels are in order of rank.
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
-    """Return a module of a program, or raise `XmlcError` if the program is not installed."""
+    """Return a module of a program. Raise `XmlcError` if the program is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -36,28 +37,31 @@ def imported(module: str) -> Any:
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):
-    """Provide the base of estimators that wrap a program, which keeps its model in files.
+    """Provide the base class of estimators that wrap a program whose models are files.
 
-    A subclass trains into the folder ``_files``, which `_new_folder` creates. It makes the program read the files
-    (`_load_program`) and asks it for labels (`_answers`). ``SAVED`` lists other learned arrays to save. The programs
-    do not report inner products, so ``inner_products_`` is None.
+    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's `_load_program` makes the
+    program read these files, and its `_answers` returns the program's labels. ``SAVED`` lists other learned arrays to
+    save. The programs do not report inner products, so ``inner_products_`` is None.
     """
 
     MODEL_FORMAT = 2
     SAVED: ClassVar[tuple[str, ...]] = ()
-    model_: Any = None  # the program's model in memory
+    model_: Any = None  # The program's model in memory.
     _files: Path
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the program's estimates above ``threshold``, float32 CSR of shape (n, m)."""
+        """Return the program's estimates above ``threshold`` as float32 CSR of shape (n, m)."""
         X, limits = self._instances(X), self._label_thresholds(threshold)
         answers = self._answers(X, self.n_labels_, float(limits.min()))
         return entries_above(stack_estimates(*answers, limits.size), limits)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels that the program ranks first and their estimates, best first. -1 means none.
+        """Return k labels of each instance and their estimates, in the program's order, best first.
 
-        With weights, all estimates are ranked by their products (`SparseProbabilityEstimator.predict_top_k`).
+        The label -1 means none.
+
+        With label weights, labels are ranked by weight times estimate, as in
+        `SparseProbabilityEstimator.predict_top_k`.
         """
         if label_weights is not None:
             return super().predict_top_k(X, k, label_weights)
@@ -70,7 +74,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Return a model that `save` wrote."""
+        """Return a model from a folder that `save` wrote."""
         model = super().load(path)
         model._files = Path(path) / FILES
         model._load_program()
@@ -78,14 +82,17 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        """Return the program's k best labels of each instance. Estimates up to ``least`` may be left out."""
+        """Return the program's k best labels of each instance.
+
+        Labels with estimates up to ``least`` may be left out.
+        """
 
     @abstractmethod
     def _load_program(self) -> None:
         """Load the program's model from its files."""
 
     def _new_folder(self) -> None:
-        """Create the temporary folder of the program's files, which exists as long as this object."""
+        """Create the temporary folder for the program's files. It exists as long as this object."""
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)
 
@@ -97,7 +104,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
 
 def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
-    """Return the labels and scores of each instance as `Answers`."""
+    """Convert lists of (label, score), one list per instance, to `Answers`."""
     counts = np.array([len(row) for row in rows], dtype=np.int64)
     labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
     return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
@@ -105,10 +112,10 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard the process's output on the terminal, such as progress. Errors remain exceptions.
+    """Discard the process's output on the terminal, such as progress displays. Errors are still raised.
 
-    Programs in other languages bypass ``sys.stdout`` and ``sys.stderr`` and write to the file descriptors. All threads
-    of the process share these, so the output of all threads is discarded.
+    Programs in other languages write to the file descriptors and not to ``sys.stdout`` and ``sys.stderr``. All threads
+    of a process share these descriptors, so the output of all threads is discarded.
     """
     sys.stdout.flush()
     sys.stderr.flush()
