@@ -25,8 +25,8 @@ def candidates(p, ids, with_empty=True):
 
     - E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
       too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
-    - E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k) for a true positives, which is concave in a. The bound does
-      not rise with k, because M_k / k does not.
+    - E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
+      is concave in a. The bound does not rise with k, because M_k / k does not.
     - E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
       u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
       Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, hence I_t <= 1 / (u + t - 1). Here

@@ -119,7 +119,7 @@ def predict_blocks(
     n_jobs: int | None,
     rows_per_task: int = ROWS_PER_TASK,
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Run ``predict(start, end)`` over blocks of instances and join the results.
+    """Call ``predict(start, end)`` for each block of instances, and join the results.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def infer_blocks(
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
         For a method that needs marginals, the function estimates the marginals from samples. The time limit includes
-        this time.
+        the time of this estimation.
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None

@@ -118,9 +118,9 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
     time on these additions.
 
     The owner of the memory must outlive the view. Create views only of a kernel's arguments or of arrays inside these
-    arguments, and return views only to kernels. Numba frees an array that the kernel itself created as soon as the code
-    no longer uses the array. That point may be the call of this function. Use an ordinary slice of such an array,
-    unless the kernel uses the array again after the last use of the view.
+    arguments, and return views only to kernels. If the kernel itself created the array, numba frees the array after the
+    code uses it for the last time. The last use may be the call of this function. Use an ordinary slice of such an
+    array, unless the kernel uses the array again after the last use of the view.
 
     Parameters
     ----------

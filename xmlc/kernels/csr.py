@@ -363,7 +363,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
     kind, ascending = "", False
-    if sparse.issparse(matrix):  # The stubs declare no `format` for the union of classes.
+    if sparse.issparse(matrix):  # scipy's type stubs declare no attribute `format` here.
         ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
             matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]

@@ -94,7 +94,7 @@ class ByColumn(NamedTuple):
 
     weights: np.ndarray
     directions: np.ndarray  # CG's p
-    sums: np.ndarray  # sums of rows from `pass_over`
+    sums: np.ndarray  # sums that `pass_over` computes
     residuals: np.ndarray  # CG's r, which starts as the negative gradient
     steps: np.ndarray  # CG's solution
     means: np.ndarray  # mean of the feature under the curvatures

@@ -200,7 +200,7 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
-    """Divide the labels that can be trained on some instances into tasks that take about equally long.
+    """Divide the labels that can be trained on the given instances into tasks of about equal time.
 
     Parameters
     ----------

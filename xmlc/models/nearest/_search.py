@@ -62,7 +62,7 @@ class SearchScratch(NamedTuple):
     sums: np.ndarray  # int32 (block of instances,), all zero between blocks
     counts: np.ndarray  # int32 (CHUNK,): number of shared frequent features
     products: np.ndarray  # float32 (CHUNK,): bound of the frequent features' product
-    bounds: np.ndarray  # float32 (block of instances, padded to full chunks)
+    bounds: np.ndarray  # float32 (block of instances, padded to full chunks): upper bounds of similarities
     maxima: np.ndarray  # float32 (groups of a block of instances,): largest bound of each group
     histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
     groups: np.ndarray  # int64 (groups of a block of instances, and one more)
