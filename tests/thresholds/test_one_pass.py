@@ -154,7 +154,7 @@ def test_fta_with_lower_bounds_finds_best_kappa_of_section_6_2(n, m, seed):
     vectors = [kappa(c, nu) for c in GRID]
     np.testing.assert_allclose(method.scores_, [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors])
     np.testing.assert_array_equal(method.thresholds_, vectors[int(method.scores_.argmax())])
-    np.testing.assert_array_equal(method.minima(m), vectors[-1])
+    np.testing.assert_array_equal(method.min_probabilities(m), vectors[-1])
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_one_pass_requests_only_estimates_above_lowest_kappa(tree, instances):
     for method in (FTA(lower_bounds=nu), FTA(grid=(2, 5), label_wise=True), OFO(lower_bounds=nu), OFO()):
         found = fit_in_one_pass(method.unfitted(), model, X, Y, instances=instances).thresholds_
         np.testing.assert_array_equal(found, method.fit(all_estimates, Y).thresholds_)
-    requested = model.predict_proba(X, FTA(lower_bounds=nu).minima(12))
+    requested = model.predict_proba(X, FTA(lower_bounds=nu).min_probabilities(12))
     assert requested.nnz < all_estimates.nnz
 
 

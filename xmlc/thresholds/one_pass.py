@@ -121,7 +121,7 @@ class OnePassMethod(ThresholdMethod):
         """Learn from the blocks that `instances` returned. A sweep over a grid computes these blocks only once."""
 
     @abstractmethod
-    def minima(self, n_labels: int) -> np.ndarray:
+    def min_probabilities(self, n_labels: int) -> np.ndarray:
         """Return the minimum probabilities, float32 of shape (m,). Estimates that do not exceed them have no effect."""
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
@@ -203,7 +203,7 @@ class FTA(OnePassMethod):
         positives, hits, predicted = self._counted
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
-    def minima(self, n_labels: int) -> np.ndarray:
+    def min_probabilities(self, n_labels: int) -> np.ndarray:
         """Return each label's lowest candidate threshold, float32 of shape (m,). Lower estimates are not needed."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
@@ -258,7 +258,7 @@ class OFO(OnePassMethod):
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Update the thresholds in one pass over the instances."""
-        lower = self.minima(n_labels)
+        lower = self.min_probabilities(n_labels)
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
@@ -270,7 +270,7 @@ class OFO(OnePassMethod):
         self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)
         return self
 
-    def minima(self, n_labels: int) -> np.ndarray:
+    def min_probabilities(self, n_labels: int) -> np.ndarray:
         """Return each label's lowest possible threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
         return lower_bounds_of(self.lower_bounds, n_labels)
 
@@ -317,7 +317,7 @@ def fit_in_one_pass(
     Y, n_instances = as_labels(Y), n_rows(X)
     check_same_instances(n_instances, Y.shape[0])
     check("instances", instances, whole(1, MANY))
-    minima = np.maximum(method.minima(Y.shape[1]), np.float32(min_probability))
+    minima = np.maximum(method.min_probabilities(Y.shape[1]), np.float32(min_probability))
     for start in range(0, max(n_instances, 1), instances):
         block = slice(start, start + instances)
         method.partial_fit(model.predict_proba(rows_of(X, block), minima), Y[block])
