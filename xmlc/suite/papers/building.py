@@ -31,7 +31,7 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"evaluation": "thresholds"}  # The kind of the records in a folder whose name is not the kind.
+KINDS = {"evaluation": "thresholds"}  # Folders of records that are not named by the kind of their records.
 NOT_PRINTED = ("", "-")  # Contents of cells without a number in transcribed tables.
 RecordIdentity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # Records that are already in memory, by path.

@@ -186,7 +186,7 @@ def outcome_of(
     printed: PublishedEffects = NONE,
     errors: Mapping[CaseKey, float] = MappingProxyType({}),
 ) -> Outcome:
-    """Return the verdict on a statement by its effects.
+    """Return the verdict on a statement, given its effects.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def outcome_of(
 def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
     """Return the verdict, given the sides of all cases and the side of their mean over datasets (``overall``).
 
-    With ``every``, one case against the statement refutes it.
+    If ``every`` is true, a single case against the statement refutes it.
     """
     supports, contradicts, opposites = sides_of(cases)
     half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)

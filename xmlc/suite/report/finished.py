@@ -83,7 +83,7 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     """Return tables with the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
 
     Each run is added once. The checksum of a record detects damage and edits, but is not a signature. Records that both
-    we and the contributor have must give equal results. They show that both machines compute the same results.
+    we and the contributor have must give equal results. Equal results show that both machines compute the same.
 
     Raises
     ------

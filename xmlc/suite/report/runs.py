@@ -1,4 +1,4 @@
-"""Read and write config/runs.csv, the results of several seeds. They show how much a number varies between runs."""
+"""Read and write config/runs.csv. The file contains our results for several seeds and shows their variation."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # These quantities are
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
 NAMED = ("model", "method")  # The values of these keys are clear without a heading.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
-LIMIT = 60_000  # Characters. A comment on GitHub may have at most 65,536.
+LIMIT = 60_000  # The most characters. GitHub allows 65,536 characters in a comment.
 WIDEST = 100  # The most characters in a cell of Markdown.
 
 

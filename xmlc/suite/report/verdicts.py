@@ -143,8 +143,9 @@ EXACT = Tolerance()
 
 
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
-    """Return whether our number is equal to an earlier one: to the last bit, within a tolerance, or as text.
+    """Compare our number with an earlier number, and return the verdict.
 
+    The two are equal if they are equal to the last bit, within the tolerance, or as text.
     Blank cells and NaN are missing numbers.
     """
     blank = [text == "" or math.isnan(as_float(text) or 0) for text in (old, new)]

@@ -31,7 +31,8 @@ class Verified:
     unlisted : list of Path
         Files that are not in their folder's list of files. No step reads them.
     without : list of Path
-        Other files without a checksum. They are tables and figures, which can be rebuilt from records, or no results.
+        Other files without a checksum: tables and figures, and files that are not results. Tables and figures can be
+        rebuilt from records.
     files, bytes : int
         Number of the files that were compared with their checksums, and their size in bytes.
     seconds : float

@@ -110,7 +110,7 @@ _ALL = (
     Column("model", "Model", kind="constant"),
     Column("method", "Method", kind="constant"),
     Column("tuned_for", "Tuned for", kind="constant"),
-    # These describe tuned hyperparameters (plt2016, Table 3).
+    # These columns describe tuned hyperparameters (plt2016, Table 3).
     Column("hyperparameter", "Hyperparameter", kind="constant"),
     Column("low", "Low", kind="choice"),
     Column("high", "High", kind="choice"),
@@ -118,32 +118,32 @@ _ALL = (
     Column("value", "Value", kind="choice"),
     _percent("validation_p@1", "P@1, validation"),
     Column("found_by", "Found by", kind="choice"),
-    # These describe a dataset (plt2016, Table 1). Averages are over the training part.
+    # These columns describe a dataset (plt2016, Table 1). Averages are over the training part.
     _constant("m", "#labels"),
     _constant("d", "#features"),
     _constant("n_test", "#test"),
     _constant("n_train", "#train"),
     _constant("instances_per_label", "inst./lab.", 2),
     _constant("labels_per_instance", "lab./inst.", 2),
-    # These are five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
+    # These columns contain five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
-    # These are measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
+    # These columns contain measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
-    # These are for datasets with one label per instance, and the best number of training passes (oplt2021).
+    # These columns are for datasets with one label per instance, and the best number of training passes (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
-    # These describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.
+    # These columns describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.
     Column("n_trees", "Trees", kind="choice"),
     Column("depth", "Depth"),
     Column("arity", "Arity", kind="choice"),
     Column("nodes", "Nodes of a tree", decimals=0),
     Column("log_m", "log_M K", decimals=2, kind="constant"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
-    # These are measures of label sets, on the test set unless the title names another part.
+    # These columns contain measures of label sets, on the test set unless the title names another part.
     *map(_measure, OF_SETS),
     _percent("expected_f", "Expected F"),
     _percent("validation_macro_f", "Validation macro-F"),
@@ -154,13 +154,13 @@ _ALL = (
     Column("c", "c", kind="choice"),
     Column("a", "a", kind="choice"),
     Column("b", "b", kind="choice"),
-    # These describe estimates above a minimum probability, and the loss of label sets inferred from them.
+    # These columns describe estimates above a minimum probability, and the loss of label sets inferred from them.
     _constant("samples", "Samples"),
     Column("min_probability", "Minimum probability", kind="constant"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
-    # These are costs and the number of inner products.
+    # These columns contain costs and the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     _cost("train_minutes", "Time", "min"),
     _cost("train_seconds", "Train", "s"),
@@ -180,7 +180,7 @@ _ALL = (
     _threads("predict_threads", "Threads, predict"),
     _threads("test_threads", "Threads"),
     _threads("inference_threads", "Threads"),
-    # These describe the test of a paper's claims.
+    # These columns describe the test of a paper's claims.
     *(Column(name, title, kind="constant")
       for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
                           ("stated", "Stated"))),

@@ -10,7 +10,7 @@ Table (a CSV file)
     (code points) and joined by tabs. A field is the column's name as a JSON string in ASCII, a colon and the cell. A
     number is written as its nearest float64 in Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0.
     A blank cell or NaN is written as an empty text. Any other cell is written as a JSON string. The digest does not
-    depend on the order of rows and columns, on trailing zeros (1.0 and 1.00), on quotes or on line ends.
+    depend on the order of rows and columns. Trailing zeros (1.0 and 1.00), quotes and line ends have no effect, either.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
     The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape

@@ -100,7 +100,7 @@ class Number:
 
     @property
     def is_missing(self) -> bool:
-        """Return whether there is no value."""
+        """Return whether the number has no value."""
         return is_missing(self.value)
 
     @property

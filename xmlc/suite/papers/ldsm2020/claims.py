@@ -72,7 +72,7 @@ OURS, FASTXML = "ldsm", "fastxml"
 OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
 FEW = 10  # The paper observes little gain after this many trees.
-FEW_ON = {("bibtex", 2): 20}  # Exceptions to `FEW`, by dataset and M (Section 5).
+FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset and M (Section 5).
 FEWER = 16  # The small trees have this factor fewer nodes.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")

@@ -29,7 +29,7 @@ R = TypeVar("R", bound=Record)
 PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
 
 OURS, OTHER = "ldsm", "fastxml"
-BINARY = "ldsm-mean"  # Binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4.
+BINARY = "ldsm-mean"  # This model has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4.
 EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
@@ -161,8 +161,8 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     """Declare Figure 3 (one tree) or Figure 7 (two trees): the objective J against epochs, for each level of a tree.
 
-    A line shows the mean over the nodes of a level, and the band the range from the smallest to the largest J. Dotted
-    lines show the bounds of J (Lemma 1).
+    A line shows the mean of J over the nodes of a level. Its band extends from the smallest to the largest J of these
+    nodes. Dotted lines show the bounds of J (Lemma 1).
     """
 
     @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")

@@ -14,7 +14,8 @@ from markupsafe import Markup
 from xmlc.suite.papers.common.figures import pareto_front
 from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
 
-# Patterns of parts of an SVG that draw nothing, of attributes, and of long numbers. One decimal suffices on any screen.
+# These patterns match parts of an SVG that draw nothing, attributes, and long numbers in attributes. One decimal of
+# these numbers suffices on any screen.
 NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
 QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 WIDTH = 3.3  # The width of the panel in inches.

@@ -208,7 +208,7 @@ class Environments:
         return [shown_environment(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the numbers of some records. New records get the next numbers."""
+        """Return the reference numbers of some records. New records get the next reference numbers."""
         return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:

@@ -165,7 +165,8 @@ def _contest(name: str, sources: list[Source], earlier: bool, environments: Envi
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     """Return the numbers of each model by quantity.
 
-    A measure of label sets has the number of the best method. Methods that optimise another measure are left out.
+    For a measure of label sets, the number of the best method is used. Methods that optimise another measure are left
+    out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}

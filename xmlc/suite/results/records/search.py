@@ -47,7 +47,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None is no limit.
     at_most: dict[str, int | None]
     seed: int
-    #: An earlier search, whose best values are the first trial. None if there was none.
+    #: An earlier search, whose best values are the first trial. None if no earlier search was used.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]

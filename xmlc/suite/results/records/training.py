@@ -17,7 +17,7 @@ SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """Hold the costs of training. They are None for a model without training, such as an oracle."""
+    """Hold the costs of training. Costs are None for a model without training, such as an oracle."""
 
     train_seconds: JsonNumber | None
     train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack this field.
