@@ -222,7 +222,7 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to them.
+# The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to these arrays.
 
 
 LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
@@ -249,7 +249,7 @@ class JoinedTrees:
     Parameters
     ----------
     fields : iterable of Field
-        Fields of the forest. They mark the arrays that contain starts, or codes of nodes.
+        Fields of the forest. The fields mark the arrays that contain starts, or codes of nodes.
     folder : Path or None
         Folder to which the arrays are written. None keeps the arrays in memory.
     """
@@ -259,7 +259,7 @@ class JoinedTrees:
         self._arrays, self._sizes = Appendable(folder), Counter[str]()
 
     def append(self, tree: dict[str, np.ndarray]) -> None:
-        """Append the arrays of a forest with one tree. They are removed from ``tree`` to keep only one copy."""
+        """Append the arrays of a forest with one tree. The arrays are removed from ``tree`` to save memory."""
         sizes, own = self._sizes, {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
         more = {size: len(tree[name]) for size, name in own.items()}
         while tree:

@@ -57,10 +57,10 @@ class SparseProbabilityEstimator(Estimator):
     end in an underscore. By default, ranking sorts all estimates. A subclass that can rank with less work overrides
     ``predict_top_k``.
 
-    `save` writes arrays, numbers, strings, truth values and None. It also writes lists and dictionaries of these, but
-    not of arrays. It skips attributes whose name begins with an underscore. A subclass that learns other objects
-    overrides ``_state`` and ``_restore``. ``_state`` returns arrays by name and a dictionary for JSON. ``_restore``
-    receives both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
+    `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of such
+    values, but not of arrays. `save` skips attributes whose name begins with an underscore. A subclass that learns
+    other objects overrides ``_state`` and ``_restore``. ``_state`` returns arrays by name and a dictionary for JSON.
+    ``_restore`` receives both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
 
     Attributes
     ----------

@@ -70,8 +70,9 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
     """Return whether ``hits`` exceeds ``usual`` by more than a standard error of the difference, on the same instances.
 
-    The difference is a sum of signs, times weights, over the instances for which only one of the two models is correct.
-    If both were equally good, its variance would be the sum of the squared weights of these instances.
+    The difference is a sum over the instances for which only one of the two models is correct. Each adds its weight or
+    minus its weight. If both were equally good, its variance would be the sum of the squared weights of these
+    instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

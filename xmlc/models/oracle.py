@@ -1,4 +1,4 @@
-"""Look up estimates instead of computing them. They are true posteriors (oracle), or estimates of another program."""
+"""Look up estimates, either the true posteriors (the oracle) or estimates of another program."""
 
 from __future__ import annotations
 

@@ -157,8 +157,8 @@ class Parabel(SparseProbabilityEstimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores by which `predict_top_k` ranks, with sorted indices. They estimate probabilities only with the
-            logistic loss.
+            The scores by which `predict_top_k` ranks, with sorted indices. The scores estimate probabilities only with
+            the logistic loss.
         """
         thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))

@@ -51,8 +51,8 @@ class Stacking(SparseProbabilityEstimator):
     ----------
     estimators : sequence of (str, estimator)
         The members and their names, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
-        `xmlc.models` or a name that `xmlc fit --estimator` accepts. It may also be an estimator of scikit-learn, which
-        `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of the stack.
+        `xmlc.models` or a name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn,
+        which `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of the stack.
     n_held_out : int
         Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean score.
     n_candidates : int

@@ -74,7 +74,7 @@ class TailClassifiers(NamedTuple):
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            Candidate labels of each instance. They are the stored entries, whose values are not read.
+            Candidate labels of each instance, given by the stored entries. The values of the entries are not read.
         gamma : float
             Steepness, at least 0.
         unit_norm : bool

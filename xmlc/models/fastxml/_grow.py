@@ -260,7 +260,7 @@ def divide(x, node, features, weights, bias, dense, moved):
     x : KernelCSR
         All instances.
     node : uint32 (k,)
-        Instances of the node. They are reordered in place, and each side keeps its previous order.
+        Instances of the node. The instances are reordered in place, and each side keeps its previous order.
     features : uint32, weights : float32, bias : float32
         The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
         program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.

@@ -134,7 +134,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that limits weighted sums to 40 bits. It is 1 for less than tens of millions of instances."""
+    """Return the factor that limits weighted sums to 40 bits. The factor is 1 below tens of millions of instances."""
     scale = 1.0
     for label in range(weights.size):
         while np.float64(total[label]) * weights[label] * scale >= float(LARGEST_SCORE):

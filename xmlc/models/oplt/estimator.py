@@ -177,11 +177,11 @@ class OPLT(SparseProbabilityEstimator):
     Notes
     -----
     After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
-    as large. It takes 8 to 12 bytes for each pair of a node and a feature of the instances that reached its parent. The
-    children of a node share one row of weights for each feature. Each node has a hash table that finds these rows, so
-    one look-up serves all children. For each positive node, learning an instance takes one look-up per non-zero, and
-    moves 24 bytes per non-zero and child. The first prediction after learning copies the weights into a form that is
-    faster to search. The copy takes 4 more bytes for each pair of a node and a feature.
+    as large. Its weights take 8 to 12 bytes for each pair of a node and a feature of the instances that reached the
+    node's parent. The children of a node share one row of weights for each feature. Each node has a hash table that
+    finds these rows, so one look-up serves all children. For each positive node, learning an instance takes one look-up
+    per non-zero, and moves 24 bytes per non-zero and child. The first prediction after learning copies the weights into
+    a form that is faster to search. The copy takes 4 more bytes for each pair of a node and a feature.
 
     Examples
     --------
@@ -284,8 +284,8 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Label sets. Both may have more or fewer columns than before. A frame must have the features of the first
-            frame, in the same order. Its new labels must follow the labels of the earlier frames.
+            Label sets. X and Y may have more or fewer columns than in earlier calls. A frame must have the features of
+            the first frame, in the same order. Its new labels must follow the labels of the earlier frames.
 
         Raises
         ------

@@ -176,8 +176,8 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
       leaves are added to the group until it has b_max children, even if some of its children are not leaves.
     - If the group is full, the label is added to the first sibling that is a group and is not full.
     - If no sibling has space, all children of the group move below one new node. A new group with the new leaf is
-      placed next to this node. The old group then has two children. It loses its auxiliary classifier if b = 2, and
-      stays a group if b > 2.
+      placed next to this node. The old group then has two children. The old group loses its auxiliary classifier if b =
+      2, and stays a group if b > 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -376,7 +376,7 @@ def has_capacity_to_extend(tree, v):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for these additions. If not, store the required capacity for `grown`."""
+    """Return whether the arrays have space for these additions. Otherwise, store the required capacity for `grown`."""
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

@@ -110,8 +110,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        Whether the instance was learned. If not, the arrays are full. Extend them by `grown`, and call again to
-        continue.
+        Whether the instance was learned. False means that the arrays are full. Extend the arrays by `grown`, and call
+        again to continue.
     """
     for label in labels:  # line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):

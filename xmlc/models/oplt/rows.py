@@ -240,7 +240,7 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Allocate a row of zeros for ``padded`` siblings and return its slot. There must be capacity plus one slot.
+    """Allocate a row of zeros for ``padded`` siblings and return its slot. One more slot must be free.
 
     A row that was never allocated is already zero.
     """

@@ -339,7 +339,7 @@ class PLT(SparseProbabilityEstimator):
         The other two searches give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
         evaluates the fewest classifiers. "certified" evaluates more classifiers, but takes less time because it
         evaluates a whole level at a time. The call sets ``certified_``, which marks the instances for which the beam is
-        provably exact. It also sets ``inner_products_``, the number of classifiers evaluated for each instance.
+        provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for each instance.
 
         ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest weight below
         it may be one of the k best products. A node whose labels are all excluded is never expanded.

@@ -107,10 +107,10 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
     """Rank labels for instances ``start .. end - 1`` by beam search, and then exactly if ``certifies``.
 
-    The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves. It
-    omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below them cannot be better.
-    If ``certifies``, the search then expands the omitted nodes whose estimate is at least the estimate of the k-th
-    leaf. This second search also goes level by level, and expands no node twice.
+    The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
+    The search omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below such nodes
+    cannot be better. If ``certifies``, the search then expands the omitted nodes whose estimate is at least the
+    estimate of the k-th leaf. This second search also goes level by level, and expands no node twice.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
 
 @njit(cache=True, nogil=True)
 def rows_from(x, start, end):
-    """Return instances ``start .. end - 1``, counted from 0, as an `unowned` tuple."""
+    """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which they are numbered from 0."""
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 

@@ -423,9 +423,9 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
     """Overwrite scores by the steps of the dual variables for the logistic loss, computed by Newton's method.
 
     The step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
-    from the largest step that cannot overshoot. It follows from the largest slope of the sigmoid, 1/4. A Newton step
-    outside its bracket is replaced by a bisection. If the last iteration is a bisection, the step is the end of the
-    bracket that never increases the objective.
+    from the largest step that cannot overshoot. This step follows from the largest slope of the sigmoid, 1/4. A Newton
+    step outside its bracket is replaced by a bisection. If the last iteration is a bisection, the step is the end of
+    the bracket that never increases the objective.
 
     Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop, so
     that the processor can continue with other siblings while divisions are pending. For the parameters see
