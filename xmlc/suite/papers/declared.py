@@ -47,7 +47,7 @@ class Table:
     columns : tuple of str
         Quantities in the CSV file.
     rows : dict
-        Our numbers. The rows are by key, and the numbers of a row by quantity.
+        Our numbers. Keys map to rows, and in each row, quantities map to numbers.
     details : dict
         Rows of numbers that panels show but the CSV file lacks, such as the effects that decide a claim.
     panels : list of Panel

@@ -242,7 +242,7 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Count the sides for the statement, against it, and reversed."""
+    """Return the number of sides for the statement, against the statement, and reversed."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 

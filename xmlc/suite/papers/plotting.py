@@ -77,7 +77,7 @@ class FigureDefinition(Declared):
 
 
 def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDefinition]:
-    """Return a decorator for a function that draws a figure. The function's module belongs to the figure's paper."""
+    """Return a decorator for a function that draws a figure. The function's module determines the paper."""
     return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 

@@ -1,7 +1,7 @@
 """Read numbers, average them over seeds, and select, join and pivot them.
 
 A `Number` represents each value from its record to the printed page. Published tables, reference tables and tables of
-xmlc have the same form: rows by key, and the numbers of each row by quantity.
+xmlc have the same form. Keys map to rows, and in each row, quantities map to numbers.
 """
 
 from __future__ import annotations

@@ -145,7 +145,8 @@ Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
 Fractions = dict[str, Fraction]  # A dict, because names of metrics such as "p@1" cannot be fields.
 TrainingSplit = Literal["full", "80"]
 Quantities = dict[str, object]  # Keys are quantities.
-Numbers = Iterator[tuple[str, Quantities]]  # Pairs of a variant and its quantities. Most records have only one, empty variant.
+# Pairs of a variant and its quantities. Most records have only the empty variant.
+Numbers = Iterator[tuple[str, Quantities]]
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
 # For each column, the name of the cost and the factor that converts the cost to the column's unit.
