@@ -1,1 +1,1 @@
-"""Provide errors, complete files, schemas, threads, progress and provenance to all packages."""
+"""Provide errors, atomic files, schemas, threads, progress displays and provenance to all packages."""

@@ -1,4 +1,4 @@
-"""Write messages about operating-system errors, with the file, the failure and the remedy."""
+"""Write messages about operating-system errors. A message has the file, the failure and the remedy."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ def sentence_of(error: OSError) -> str | None:
     Returns
     -------
     str or None
-        None if the operating system did not raise the error.
+        None if the error does not come from the operating system.
     """
-    if isinstance(error, shutil.Error):  # Copying a folder raises a list of sources, targets and reasons.
+    # If copying a folder fails, this error has a list of sources, targets and reasons.
+    if isinstance(error, shutil.Error):
         reasons = error.args[0] if error.args else ()
         return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    name = (writes and error.filename2) or error.filename  # The second file of a copy is the one written.
+    name = (writes and error.filename2) or error.filename  # When a file is copied, the second file is written.
     if name is None and writes:
         name = "standard output or error"
     where = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes | os.PathLike) else ""

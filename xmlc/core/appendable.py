@@ -1,4 +1,4 @@
-"""Append to arrays in memory or on disk, so that finished parts of a model need no memory."""
+"""Append to arrays in memory or on disk. On disk, finished parts of a model need no memory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-MORE = 1 << 26  # Extra bytes for later pieces, at most a quarter of the array, so that it moves rarely.
+MORE = 1 << 26  # Extra bytes for later parts, at most a quarter of the array, so that the array moves rarely.
 
 
 HELD = 1 << 28  # Bytes of mapped files that `read_in_parts` keeps in memory.
-LARGE = 1 << 24  # In bytes. Pages of smaller arrays are never released.
-LOOK = 0.005  # Seconds between two checks.
+LARGE = 1 << 24  # Bytes. The pages of smaller arrays are never released.
+LOOK = 0.005  # Seconds between two checks of memory.
 
 
 class NotFiniteError(ArithmeticError):
@@ -25,13 +25,13 @@ class NotFiniteError(ArithmeticError):
 
 
 class Appendable:
-    """Collect named arrays. Pieces are appended to each array along the first axis.
+    """Collect named arrays. New parts are appended to each array along the first axis.
 
     Parameters
     ----------
     folder : Path or None
-        Folder for the files ``<name>.npy``. None keeps the arrays in memory. They grow in place there: the system moves
-        their pages, so no copy needs memory.
+        Folder for the files ``<name>.npy``. None keeps the arrays in memory, and lets them grow in place. The system
+        then moves their pages, so no copy needs memory.
     ending : str
         Suffix of each file's name, for models with several arrays of the same name.
     """
@@ -39,16 +39,17 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        self._arrays: dict[str, np.ndarray] = {}  # If there is a folder, these are empty and hold types and shapes.
+        # If there is a folder, these arrays are empty, and only hold types and shapes.
+        self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
     def append(self, **tasks: np.ndarray) -> None:
-        """Append a piece to each of some arrays. The first piece decides an array's dtype and other axes.
+        """Append a part to some of the arrays. The first part determines an array's dtype and other axes.
 
         Raises
         ------
         NotFiniteError
-            Some weights are not finite (`check_finite`). They are checked here, because files are not read again.
+            Some weights are not finite (`check_finite`). They are checked here, because the files are not read again.
         """
         check_finite(tasks.values())
         for name, task in tasks.items():
@@ -73,7 +74,7 @@ class Appendable:
             self._sizes[name] = size
 
     def finished(self) -> dict[str, np.ndarray]:
-        """Return the arrays, with files mapped copy-on-write. Nothing may be appended afterwards."""
+        """Return the arrays. Files are mapped copy-on-write. Nothing may be appended afterwards."""
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
@@ -85,7 +86,7 @@ class Appendable:
         return {name: self._mapped(name) for name in self._files}
 
     def _mapped(self, name: str) -> np.ndarray:
-        """Map a finished file. `np.memmap` would pickle a file name that may become invalid."""
+        """Map a finished file as an array. `np.memmap` would pickle a file name that may become invalid."""
         with open(self._files[name].name, "rb") as file:
             npy.read_magic(file)
             shape, _, dtype = npy.read_array_header_1_0(file)
@@ -93,16 +94,16 @@ class Appendable:
             return np.ndarray(shape, dtype, mapped, file.tell())
 
     def _write_header(self, name: str) -> None:
-        """Write a header like `numpy.save`. It has space for a larger first number, so it can be rewritten."""
+        """Write a header like `numpy.save`, with space for a larger first number, so that it can be rewritten."""
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
 
 
 def give_back(*arrays: np.ndarray) -> None:
-    """Let the system drop the pages of memory-mapped arrays. They are read again when they are needed.
+    """Let the system drop the pages of memory-mapped arrays. Pages are read again when they are needed.
 
-    Changes of copy-on-write maps are lost. Other arrays are not affected.
+    Changes in copy-on-write maps are lost. Arrays that are not mapped are not affected.
     """
     for array in arrays:
         base: object = array
@@ -116,11 +117,11 @@ def give_back(*arrays: np.ndarray) -> None:
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Release the pages of mapped arrays repeatedly while a block reads them, to save memory.
+    """Repeatedly release the pages of mapped arrays while a block reads the arrays, to save memory.
 
-    The block must not change the arrays. It should read each part many times before the next part. A page fault may map
-    2 MB, so random reads can map gigabytes between two checks. If the system does not count the pages of files, none
-    are released.
+    The block must not change the arrays. To be fast, it should read each part many times before the next part. A page
+    fault may map 2 MB, so random reads can map gigabytes between two checks. If the system does not count the pages of
+    files, no pages are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()
@@ -153,7 +154,7 @@ def address(array: np.ndarray) -> int:
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise a `NotFiniteError` if weights are not finite. Only float32 arrays are weights."""
+    """Raise a `NotFiniteError` if a weight is not finite. Only float32 arrays contain weights."""
     for array in arrays:  # NaN makes both the minimum and the maximum NaN.
         if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
             raise NotFiniteError

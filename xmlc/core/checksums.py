@@ -1,10 +1,11 @@
-"""Detect damage and edits of files and records by checksums that the steps of the workflow write.
+"""Detect damaged and edited files and records by checksums that the steps of the workflow write.
 
-XXH3 with 128 bits (the library xxHash, Collet 2012-2024) is as fast as reading memory. It gives the same digits on any
-machine. It is not a signature. Anyone who edits a file on purpose can also write its checksum.
+The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). It is computed as fast as memory is read, and
+is the same on any machine. It is not a signature, because anyone who edits a file on purpose can also write its
+checksum.
 
-Each folder has a file `NAME` with the size and checksum of every other file, written by
-`xmlc.core.files.atomic_folder`. Each record has the checksum of its content under the key `KEY`.
+Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes it.
+Each record has the checksum of its content under the key `KEY`.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS put these into any folder.
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS put these files into any folder.
 REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
-Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and xxh3_128.
-State = tuple[int, int, int]  # A file's inode, size, and time of modification.
+Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
+State = tuple[int, int, int]  # A file's inode, size and modification time.
 
 
 class Damaged(XmlcError):
-    """Report a file that was changed since it was written, and the file or folder to restore.
+    """Report a file that was changed after it was written, and the file or folder to restore.
 
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder that was written as a whole.
+        The changed file, the kind of change, and the file or folder to restore, which was written as a whole.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
@@ -47,7 +48,7 @@ class Damaged(XmlcError):
 
 
 def verify_file(path: Path) -> None:
-    """Check that a file is unchanged, by the checksums in its folder or in the parent folder.
+    """Check that a file is unchanged, using the checksums in its folder or in the parent folder.
 
     Raises
     ------
@@ -60,12 +61,12 @@ def verify_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Check that a file of a folder is unchanged. Each process reads the file only once.
+    """Check that a file in a folder is unchanged. Each process reads the file only once.
 
     Raises
     ------
     Damaged
-        The file is missing, is not listed in the folder's checksums, or has different content.
+        The file is missing, or has other content, or the folder's list of checksums lacks it.
     """
     file, entry = folder / name, listed_in(folder).get(name)
     if entry is None:
@@ -94,13 +95,13 @@ def checksum_now(path: Path) -> str:
 
 
 def contents(folder: Path) -> list[str]:
-    """Return the names of a folder's files, each with its checksum.
+    """Return one text for each file in a folder, with the file's name and checksum.
 
-    A file older than the list of checksums has its checksum from there. The age is the time of the last status change
-    (ctime), because `cp -p` gives a new file an old modification time.
+    The checksum comes from the folder's list if the file is older than the list. The age is the time of the last status
+    change (ctime), because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
-    with suppress(Damaged):  # Files that were copied by hand have no list.
+    with suppress(Damaged):  # Folders that were copied by hand have no list.
         listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -112,24 +113,24 @@ def contents(folder: Path) -> list[str]:
 
 
 def content_checksum(content: Mapping[str, object]) -> str:
-    """Return the checksum of a record's content except `KEY`. The order of keys and white space have no effect."""
+    """Return the checksum of a record's content without `KEY`. The order of keys and white space have no effect."""
     rest = {name: value for name, value in content.items() if name != KEY}
     return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
 
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
-    """Return content with its checksum as the last key."""
+    """Return the content with its checksum as the last key."""
     rest = {name: value for name, value in content.items() if name != KEY}
     return rest | {KEY: content_checksum(rest)}
 
 
 def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
-    """Return a record's content without its checksum, if the checksum is correct.
+    """Return a record's content without its checksum, after checking the checksum.
 
     Raises
     ------
     Damaged
-        The checksum is missing, or the content is different.
+        The checksum is missing or differs from the content's.
     """
     target = written_with(path)
     if KEY not in content:
@@ -146,12 +147,15 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 
 def written_with(file: Path) -> Path:
-    """Return the file's folder if it has a list of checksums, otherwise the file."""
+    """Return a file's folder if the folder has a list of checksums, and otherwise the file."""
     return file.parent if (file.parent / NAME).is_file() else file
 
 
 def list_files(folder: Path) -> None:
-    """Write the checksums of a folder's files, including subfolders. No other process may write to it yet."""
+    """Write the list of checksums of a folder, including subfolders.
+
+    No other process may write to the folder meanwhile.
+    """
     files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
@@ -163,12 +167,12 @@ def list_files(folder: Path) -> None:
 
 
 def listed_in(folder: Path) -> Files:
-    """Read the checksums of a folder's files.
+    """Return the list of checksums of a folder.
 
     Raises
     ------
     Damaged
-        The list is missing, unreadable, or was edited.
+        The list is missing or unreadable, or it was edited.
     """
     file = folder / NAME
     try:
@@ -180,7 +184,10 @@ def listed_in(folder: Path) -> Files:
 
 
 def unlisted_in(folder: Path) -> list[str]:
-    """Return the files of a folder that have no checksum, or all of its entries if the list is unreadable."""
+    """Return the files in a folder that have no checksum.
+
+    If the list is unreadable, return everything in the folder.
+    """
     try:
         listed = {NAME, *listed_in(folder)}
     except Damaged:
@@ -190,14 +197,14 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return the state of a file, which changes with an edit or a replacement of the file."""
+    """Return the state of a file. An edit or a replacement of the file changes this state."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _checksum(path: str, state: State) -> str:
-    """Remember checksums, because steps open the same arrays for each method and each part."""
+    """Return a file's checksum. The results are cached, because steps open the same arrays for each method and part."""
     return checksum_of(path)
 
 

@@ -18,26 +18,26 @@ from xmlc import __version__
 from xmlc.core.files import folder_bytes
 
 T = TypeVar("T")
-LOADED = time.monotonic()  # About the start of this process, for systems that do not record it.
-_charged = [0.0, 0.0]  # Wall seconds and CPU seconds of this process that earlier steps include.
-WARM_UP_ROWS = 8  # A step first runs on this many rows, so that measured times include no compilation.
+LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record the start.
+_charged = [0.0, 0.0]  # Wall seconds and CPU seconds of this process that belong to earlier steps.
+WARM_UP_ROWS = 8  # A step first runs on this many rows, so that measured times exclude compilation.
 
 
 class Environment(TypedDict, total=False):
     """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    `environment` returns all keys. Records of other versions may lack some.
+    `environment` returns all keys. Records of other versions may lack some keys.
 
     Attributes
     ----------
     xmlc, python, numpy, scipy, numba, sklearn : str
-        Versions. ``sklearn`` is present only if the step used it.
+        Versions of the programs. ``sklearn`` is present only if the step used it.
     machine, cpu : str
-        Architecture, and the name of the processor.
+        Architecture of the machine, and name of the processor.
     threads : int
         Number of threads of the step.
     time : str
-        End of the step: ISO 8601, UTC.
+        Time at which the step ended, in ISO 8601 and UTC.
     """
 
     xmlc: str
@@ -58,20 +58,20 @@ class StepCosts(TypedDict):
     Attributes
     ----------
     name : str
-        The subcommand.
+        The subcommand of `xmlc`.
     dataset : str
     model, split, method : str or None
         None if the step has no model, training split or method.
     seconds : float
-        Wall seconds of the process.
+        Wall seconds since the start of the process.
     peak_bytes : int
-        Largest resident memory.
+        Largest resident memory in bytes.
     written_bytes : int or None
-        Size of the folder that the step wrote, if any.
+        Bytes in the folder that the step wrote, or None without a folder.
     threads : int
     cpu : str
     cpu_seconds : float
-        CPU seconds, user and system, of all threads. Records of other versions may lack them.
+        CPU seconds of all threads, user and system. Records of other versions may lack this key.
     """
 
     name: str
@@ -88,7 +88,7 @@ class StepCosts(TypedDict):
 
 
 def environment(threads: int) -> Environment:
-    """Return the program, versions and machine. ``threads`` is the number of threads of the measured step."""
+    """Return the program, versions and machine of a step that ran with ``threads`` threads."""
     used: Environment = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
     return {
         "xmlc": __version__,
@@ -106,7 +106,7 @@ def environment(threads: int) -> Environment:
 
 @cache
 def cpu_name() -> str:
-    """Return the system's name of the processor."""
+    """Return the processor's name from the operating system."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             for line in file:
@@ -118,10 +118,10 @@ def cpu_name() -> str:
 
 
 def peak_bytes() -> int:
-    """Return the largest resident memory so far, in bytes, of this process or one of its ended children.
+    """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
-    Linux resets VmHWM for each program, but a child inherits the peak of ``getrusage`` from its parent. A child's
-    peak is therefore at least this process's peak, and the maximum of both is correct.
+    Linux resets VmHWM for each program, but a child inherits its parent's peak in ``getrusage``. The peak of a child is
+    therefore at least the peak of this process, and the maximum of both is correct.
     """
     unit = 1 if sys.platform == "darwin" else 1024
     return max(own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
@@ -146,7 +146,8 @@ def process_seconds() -> float:
     Unlike `timed`, this covers the whole time that a user waits: start, compilation, reading, work and writing.
     """
     try:
-        # Field 22 of /proc/self/stat. Field 2, the program's name, may contain spaces. It ends with the last bracket.
+        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2, the program's name, may contain
+        # spaces, and ends with the last bracket.
         ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
@@ -169,8 +170,8 @@ def step_costs(
 ) -> StepCosts:
     """Return the costs of one step of the workflow until now. Call this function last.
 
-    If a process runs several steps, the first one includes the start. Each other step begins at the end of the previous
-    step.
+    If a process runs several steps, the first step includes the start of the process. Each other step begins when the
+    previous step ends.
 
     Parameters
     ----------
@@ -187,8 +188,8 @@ def step_costs(
     Returns
     -------
     StepCosts
-        The arguments, ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident) and
-        ``written_bytes``.
+        The arguments, with ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident memory)
+        and ``written_bytes``.
     """
     until, cpu_until = process_seconds(), cpu_seconds()
     seconds, cpu = until - _charged[0], cpu_until - _charged[1]
@@ -210,12 +211,12 @@ def step_costs(
 
 
 def with_environment(costs: StepCosts) -> dict[str, Any]:
-    """Return the end of a record: environment metadata of the measuring process, and costs of the step."""
+    """Return the last keys of a record: environment metadata of the measuring process, and costs of the step."""
     return {"environment": environment(costs["threads"]), "step": costs}
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Call ``work`` and return its result and its wall seconds."""
+    """Call ``work``, and return its result and the wall seconds that it took."""
     started = time.perf_counter()
     result = work()
     return result, time.perf_counter() - started
@@ -224,25 +225,25 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 def in_turns(
     tasks: Mapping[str, Callable[[], T]], rounds: int, at_least: float = 0.0
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
-    """Run every task once per round, in turn, so that other load on the machine affects all tasks.
+    """Run every task once per round, so that other load on the machine affects all tasks.
 
-    A task's result is released just before the task runs again. Two results of a task are therefore never in memory
-    together. From the second round on, the task can also reuse that memory at once. A virtual machine may return free
-    memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
+    The result of a task is released just before the task runs again. Therefore two results of one task are never in
+    memory together. From the second round on, the task can also reuse that memory at once. A virtual machine may return
+    free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
 
     Parameters
     ----------
     tasks : dict of callable
     rounds : int
     at_least : float
-        Seconds. A shorter task is repeated for this time in its turn, and its best time counts.
+        Seconds. A shorter task is repeated for this time in its turn, and its best time is recorded.
 
     Returns
     -------
     seconds : dict
-        For each task, one number per round.
+        Lists with one number per round. The keys are the names of tasks.
     results : dict
-        The last result of each task.
+        The last result of each task. The keys are the names of tasks.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     results: dict[str, T] = {}

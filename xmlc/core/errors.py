@@ -1,4 +1,4 @@
-"""Define errors for users, and recognize operating-system errors that the machine causes."""
+"""Define errors for users, and recognize errors that the machine causes, such as a full disk."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading never raises these.
-# The machine causes these errors, such as a full disk. The program and the file's content do not.
+WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading a file never raises these errors.
+# The machine causes these errors, for example by a full disk. The program and the file's content are not the cause.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
-#: Former names of hyperparameters, options, commands and keys. They are refused with the present name.
+#: Maps former names of hyperparameters, options, commands and keys to present names. Error messages suggest the present
+#: name.
 RENAMED = {
     "weight_cut": "weight_threshold",
     "fit_to": "fit_to_disk",
@@ -42,27 +43,27 @@ INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
 class XmlcError(Exception):
-    """Report a fault that the user can fix. The message has the value found, the value expected and the remedy.
+    """Report a fault that the user can fix. The message has the value found, the expected value and the remedy.
 
     The command line prints only the message, without a traceback, and exits with status 1.
     """
 
 
 def needs_extra(what: str, extra: str) -> XmlcError:
-    """Return an error about a missing package. It names an extra of the clone, because no package index has xmlc."""
+    """Return an error about a missing package. It names an extra of the clone, because xmlc is on no package index."""
     return XmlcError(f"{what}. Install the extra `{extra}` in the clone of xmlc: pip install '.[{extra}]'")
 
 
 class InvalidDataError(XmlcError, ValueError):
-    """Report invalid data. This is also a ValueError, like in NumPy and scikit-learn."""
+    """Report invalid data. This error is also a ValueError, as in NumPy and scikit-learn."""
 
 
 class MissingFileError(XmlcError, FileNotFoundError):
-    """Report a missing file or folder of the user. This is also a FileNotFoundError."""
+    """Report that a user's file or folder is missing. This error is also a FileNotFoundError."""
 
 
 class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """Report a bad hyperparameter. This is a ValueError and TypeError, like scikit-learn's InvalidParameterError."""
+    """Report an invalid hyperparameter. This error is also a ValueError and TypeError, as in scikit-learn."""
 
 
 def shown(value: object) -> str:
@@ -74,7 +75,7 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return the present name of a former one (`RENAMED`), or the nearest of some names as text, or all of them."""
+    """Return the present name of a former one (`RENAMED`), or the nearest of ``names``, or all of them, as text."""
     if RENAMED.get(name) in names:
         return RENAMED[name]
     near = get_close_matches(name.lower(), names, n=3) or sorted(names)
@@ -82,13 +83,13 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def is_of_the_machine(error: BaseException) -> bool:
-    """Return whether the machine causes an error (full disk, missing rights, memory), not a file's content."""
+    """Return whether an error is due to the machine, such as a full disk or missing rights, not to a file's content."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
 
 
 def let_through(error: BaseException) -> None:
-    """Raise an error again if the machine causes it, because rebuilding a file would not help."""
+    """Raise an error again if the machine causes it. Callers would otherwise rebuild a file, which would not help."""
     if is_of_the_machine(error):
         raise error

@@ -1,4 +1,4 @@
-"""Import users' Python files, which contain models, threshold methods and inference methods."""
+"""Import Python files of users, which define models, threshold methods and inference methods."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from xmlc.core.sources import import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
-    """Run a Python file and return it as a module. Its name is the file's name, unless another module has it.
+    """Run a Python file and return it as a module. The module has the file's name, unless another module has this name.
 
-    The file may import modules next to it, like a script. A file in a package may use relative imports. Pickled objects
-    of its classes contain the module's name.
+    The file may import modules in the same folder, like a script. A file in a package may use relative imports. Pickled
+    objects of its classes contain the module's name.
 
     Raises
     ------
     XmlcError
         The file does not exist or is not Python, or it imports a package that is not installed. The error is also
-        raised if it imports a neighbouring module with the name of another module.
+        raised if it imports a module in its folder and another module of this process has the same name.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -44,7 +44,7 @@ def import_file(file: str | Path) -> ModuleType:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Raise an error if a file imports a neighbouring module whose name another module of this process has."""
+    """Raise an error if a file imports a module in its folder whose name belongs to another module of this process."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
@@ -53,7 +53,7 @@ def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
 
 
 def _name_in(folder: Path, file: Path) -> str:
-    """Return the name for importing a file from a folder."""
+    """Return the module name with which a file can be imported from a folder."""
     parts = file.resolve().relative_to(folder).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -79,12 +79,12 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Put folders first in the search path during a block, and last after it for later imports."""
+    """Put folders at the start of the search path during a block, and at its end afterwards, for later imports."""
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
     try:
         yield
     finally:
         for place in places:
-            sys.path.remove(place)  # This removes only the first occurrence, which this function added.
+            sys.path.remove(place)  # This removes only the first occurrence, which this function has added.
         sys.path += [place for place in places if place not in sys.path]

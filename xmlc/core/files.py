@@ -22,27 +22,28 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
-OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the names of temporary files and folders from this machine.
-FORGOTTEN = 7 * 86400.0  # In seconds. No job runs for longer.
-SETTLED = 1.0  # In seconds. By then a process has locked its new file.
+OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
+FORGOTTEN = 7 * 86400.0  # Seconds after which files of other machines are removed. No job runs for longer.
+SETTLED = 1.0  # Seconds after which a process has certainly locked its new file.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the system's lock of a file or folder during a block. The lock always ends with the process.
+    """Hold the system's lock of a file or folder during a block. If the process ends, the system releases the lock.
 
     Parameters
     ----------
     path : Path
-        A missing file is created. It is never removed, because two processes could then lock the same name.
+        The file or folder. A missing file is created and never removed, because two processes could then lock the same
+        name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
     Yields
     ------
     bool
-        False if the file system has no locks. Nothing then excludes other processes.
+        False if the file system has no locks. In this case, other processes are not excluded.
 
     Raises
     ------
@@ -83,17 +84,18 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder next to ``path``. It replaces ``path`` if the block ends without an error.
 
-    At the end the folder gets a list of its files with checksums (`xmlc.core.checksums`). Opening a file checks its
-    checksum. The old folder is deleted, including manual edits. Processes on this machine keep the old files that they
-    have mapped. Processes on other machines lose them, over a network file system.
+    At the end, the folder gets a list of its files with checksums (`xmlc.core.checksums`). When a file is opened, its
+    checksum is checked. The old folder is deleted, including manual edits. Processes on this machine can still use old
+    files that they have mapped. Processes on other machines of a network file system lose such files.
 
-    If the process is killed, the old or the new folder remains complete. Between two renamings the name may be missing.
+    If the process is killed, either the old or the new folder is complete. The name may be missing for a moment between
+    two renamings.
 
     Raises
     ------
     XmlcError, OSError
-        The folder cannot be replaced (`check_replaceable`). Nothing was changed. This is checked before the block and
-        at its end.
+        The folder cannot be replaced (`check_replaceable`), and nothing was changed. This is checked before the block
+        and at its end.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -107,9 +109,9 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to ``comparison``, on the same file system, and remove it when the block ends.
+    """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
 
-    Temporary folders of killed processes are removed there first.
+    The function first removes temporary folders that killed processes left there.
     """
     beside.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(beside.parent)
@@ -129,9 +131,11 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove temporary files and folders of ended processes from a folder. Return the names of all temporary ones.
+    """Remove temporary files and folders of ended processes from a folder.
 
-    Locks may work only within one machine. Files of other machines are therefore removed after a week.
+    Return the names of all temporary ones found.
+
+    Locks may work only within one machine. Temporary files of other machines are therefore removed after a week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
@@ -163,13 +167,14 @@ def checked_path(path: object) -> Path:
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Raise an error unless ``path`` is missing, an empty folder, or a folder with only files of `atomic_folder`.
+    """Raise an error if `atomic_folder` must not replace ``path``.
 
     Raises
     ------
     XmlcError
-        The path is a file, a symbolic link, a folder without write permission, or the working directory or one of its
-        parents. The error is also raised if the folder has no checksums, or contains a file without one.
+        The path is a file, a symbolic link, a folder without write permission, the working directory or one of its
+        parents. The error is also raised if a folder with files has no list of checksums, or contains a file without
+        checksum.
     """
     path = checked_path(path)
     if path.is_symlink():
@@ -189,12 +194,12 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def replace_folder(new: Path, path: Path) -> None:
-    """Rename a folder to ``path``, and delete the old folder of that name.
+    """Rename a folder to ``path``, and delete the old folder with this name.
 
     Raises
     ------
     XmlcError, OSError
-        The old folder cannot be replaced (`check_replaceable`). Nothing was changed.
+        The old folder cannot be replaced (`check_replaceable`), and nothing was changed.
     """
     check_replaceable(path)
     if not path.exists():
@@ -212,7 +217,7 @@ def replace_folder(new: Path, path: Path) -> None:
 
 @contextmanager
 def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Add ``path`` to errors of writing in a block if they contain no file name or a temporary one."""
+    """Add ``path`` to write errors in a block if they have no file name or the name of a temporary file."""
     try:
         yield
     except OSError as error:
@@ -227,12 +232,12 @@ def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically. Numpy numbers and arrays become plain ones.
+    """Write ``content`` as indented JSON, atomically. Numpy numbers and arrays are converted to plain ones.
 
     Raises
     ------
     ValueError
-        A number is not finite. JSON has no such numbers, and a result must not hide one.
+        A number is not finite. JSON has no such numbers, and results must not hide them.
     """
     text = _json(content)
     with atomic_file(path) as temporary:
@@ -256,7 +261,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
-    """Return the total size in bytes of the files in a folder, such as a model, without its checksums."""
+    """Return the total bytes of the files in a folder, such as a model, without its list of checksums."""
     files = (file for file in Path(folder).rglob("*") if file.is_file() and file.name != CHECKSUMS)
     return sum(file.stat().st_size for file in files)
 
@@ -268,7 +273,7 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 
 def git_blob(path: str | os.PathLike[str]) -> str:
-    """Return the id that git gives to a file's content in any repository, as 40 hexadecimal digits."""
+    """Return the id that git gives to a file's content, as 40 hexadecimal digits."""
     with open(path, "rb") as file:
         head = b"blob %d\0" % os.stat(path).st_size
         return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()

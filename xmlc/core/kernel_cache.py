@@ -1,12 +1,13 @@
-"""Store compiled kernels so that an edited kernel never runs in its old form.
+"""Store compiled kernels so that an edited kernel is never used in its old form.
 
-Numba recompiles a kernel if the file that defines it changes, even by a comment. It does not react to changes in other
-files whose kernels it calls. The kernels of this package are therefore stored in a folder whose name is a digest of the
-code. The digest includes all files with kernels and all their imports. Users' own kernels stay in numba's usual place.
+Numba recompiles a kernel if the file that defines it changes, even after the edit of a comment. Numba does not detect
+changes in other files whose kernels are called. The kernels of this package are therefore stored in a folder whose name
+is a digest of the code. The digest includes all files with kernels, and all files that these import. Kernels of users
+stay in numba's usual place.
 
-Numba reads, changes and writes an index for each kernel. If two processes did so at once, their code could get the same
-name. Therefore only one process at a time reads or compiles a kernel, and others wait for it. If the file system has no
-locks, nothing is stored.
+Numba reads, changes and writes an index for each kernel. If two processes did this at once, their code could get the
+same name. Therefore only one process at a time reads or compiles a kernel, and other processes wait. If the file system
+has no locks, nothing is stored.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from xmlc.core.sources import PACKAGE, source_digest, source_files
 
 try:
     from xmlc.core.numba_private import compiler_lock, one_library, two_forms
-except ImportError:  # A first call then takes half as long again.
+except ImportError:  # Without these parts of numba, a first call takes half as long again.
     compiler_lock, one_library = RLock(), nullcontext  # type: ignore[assignment]
 
     def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
@@ -39,7 +40,7 @@ except ImportError:  # A first call then takes half as long again.
         return numba.njit(**options)(function)
 
 
-KEPT = 3  # Number of kernel folders, for example of the last branches.
+KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
 KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
@@ -57,8 +58,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _keep(kernel: Any) -> None:
-    """Make numba store a kernel where `Locator` decides. One process at a time reads or compiles it."""
-    # Numba chooses the location in `enable_caching`, by settings for all kernels of this process.
+    """Make numba store a kernel in the folder of `Locator`. One process at a time reads or compiles the kernel."""
+    # Numba chooses the location in `enable_caching`. Its settings are the same for all kernels of this process.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -74,22 +75,22 @@ def _keep(kernel: Any) -> None:
         with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
             try:
                 return compile_kernel(signature)
-            except (EOFError, pickle.UnpicklingError):  # A power failure can leave half a file.
+            except (EOFError, pickle.UnpicklingError):  # A power failure can leave an incomplete file.
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
-            except OSError:  # The kernel is compiled but cannot be stored, for example on a full disk.
+            except OSError:  # The kernel is compiled, but cannot be stored, for example on a full disk.
                 pass
             return compile_kernel(signature)
 
     kernel.compile = compile_alone
 
 
-_held: dict[Path, bool] = {}  # Lock files in use. False if the file system has no locks.
+_held: dict[Path, bool] = {}  # Lock files in use. The value is False if the file system has no locks.
 
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Hold a kernel's lock while it is read or compiled. A recursive kernel holds it already."""
+    """Hold a kernel's lock while the kernel is read or compiled. A recursive kernel already has the lock."""
     if file in _held:
         yield
         return
@@ -102,13 +103,13 @@ def _alone(file: Path) -> Iterator[None]:
 
 
 class Locator:
-    """Locate the stored kernels of a source file for numba. The folders match the package's, also in a copy of it.
+    """Tell numba where the stored kernels of a source file are. The folders mirror the folders of the package.
 
     See "Notes on Caching" in numba's documentation.
     """
 
     def __init__(self, py_file: str):
-        self._py_file = py_file  # Numba uses it in warnings.
+        self._py_file = py_file  # Numba shows this name in warnings.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
         room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name
@@ -124,15 +125,18 @@ class Locator:
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """Return a stamp that changes with the code of a user's file. For package files the folder's name changes."""
+        """Return a stamp that changes with the code of a user's file.
+
+        For package files, the folder's name changes instead.
+        """
         return "" if self._inside else source_digest([self._py_file])
 
     def get_disambiguator(self) -> str:
-        """Return the suffix of a kernel's name. Numba uses its line number, which a comment above it changes."""
+        """Return the suffix of a kernel's name. Numba's own suffix is the line number, which a comment can change."""
         return "kernel"
 
     def ensure_cache_path(self) -> None:
-        """Raise an error unless this process has the lock, without which numba must not write to the folder."""
+        """Raise an error if this process lacks the lock. Without the lock, numba must not write to the folder."""
         if not all(_held.values()):
             raise OSError(f"{self._folder}: no locks")
 
@@ -140,8 +144,8 @@ class Locator:
 def kernel_folder() -> Path:
     """Return the folder for kernels with the current code.
 
-    It lies in NUMBA_CACHE_DIR if that is set, otherwise in the package. If the package is read-only, it lies in the
-    user's cache. If nothing can be written, each process compiles its own kernels.
+    The folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If the package is read-only,
+    the folder is in the user's cache. If nothing can be written, each process compiles its own kernels.
     """
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
@@ -149,7 +153,7 @@ def kernel_folder() -> Path:
 def kernel_digest() -> str:
     """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports.
 
-    Domains of hyperparameters do not count, because estimators import them, not kernels.
+    Domains of hyperparameters are excluded, because only estimators import them, not kernels.
     """
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
     files = source_files(*kernels, packages=False)
@@ -158,7 +162,7 @@ def kernel_digest() -> str:
 
 @cache
 def _folder(given: str | None) -> Path:
-    """Find or create the folder. It notes the package's text that its kernels belong to, because parsing is slow."""
+    """Return the folder, and create it if necessary. It has a note of the package's text, because parsing is slow."""
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
@@ -171,7 +175,7 @@ def _folder(given: str | None) -> Path:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()
-            os.utime(folder)  # The most recently used folders are kept.
+            os.utime(folder)  # Only the most recently used folders are kept.
             if parent == own:
                 for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
                     shutil.rmtree(old, ignore_errors=True)

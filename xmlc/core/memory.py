@@ -1,4 +1,4 @@
-"""Return the memory that a process may use, and advice after a lack of memory."""
+"""Find the memory that a process may use, and write messages about a lack of memory."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --para
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
-    """Return a message with a process's peak memory in bytes, the machine's memory, and remedies."""
+    """Return a message with a process's peak memory (``peak``, bytes), the machine's memory, and remedies."""
     here = f"it used up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB for all processes"
     return f"{here}. {remedies}"
 
 
 def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the bytes of memory of this machine, or of this process's control groups if they have less."""
+    """Return the bytes of memory of this machine, or of this process's control groups if their limit is lower."""
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):  # Version 2 or 1. In a container the path may be the host's.
+        # These are control groups of version 2 or 1. In a container, the path may be the host's.
+        if kinds in ("", "memory"):
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
-                with suppress(OSError, ValueError):  # The file does not exist or contains `max`.
+                with suppress(OSError, ValueError):  # The file may not exist, or may contain `max`.
                     found.append(int((groups / group / name).read_text(encoding="ascii")))
     return min(found)

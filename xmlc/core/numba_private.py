@@ -1,13 +1,14 @@
 """Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
-Numba optimises every function that a kernel calls and compiles it to machine code. It does so again as part of the
-kernel. This takes a third of a first call and does not change the final machine code. Here only functions that Python
-calls get machine code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``.
-This takes a tenth of a first call. Here their code becomes part of the kernel.
+Numba optimises every function that a kernel calls, and compiles this function to machine code. Then numba compiles the
+same function again as part of the kernel. This takes a third of a first call and does not change the final machine
+code. With this module, only functions that Python calls get machine code. Numba also compiles a function for each type
+and caller of ``np.empty`` and ``np.zeros``, which takes a tenth of a first call. With this module, the code of both
+becomes part of the kernel.
 
-If numba is later than `NEWEST`, or lacks one of these names, importing this module fails. Then `xmlc.core.kernel_cache`
+Importing this module fails if numba is later than `NEWEST`, or lacks one of these names. Then `xmlc.core.kernel_cache`
 uses only documented parts of numba. Results are bit-identical, but the first call takes longer. To allow a later
-version, raise `NEWEST` and the bound in pyproject.toml, and run tests/core/test_kernel_cache.py and `make bits`.
+version, raise `NEWEST` and the bound in pyproject.toml. Then run tests/core/test_kernel_cache.py and `make bits`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from numba.np.arrayobj import _empty_nd_impl
 __all__ = ["compiler_lock", "one_library", "two_forms"]
 
 NEWEST = (0, 68)
-FOR_PYTHON = "_ZN7cpython"  # Prefix of functions that convert Python's objects.
+FOR_PYTHON = "_ZN7cpython"  # Names of functions that convert Python's objects begin with this text.
 
 for owner, name in (
     (JITCodeLibrary, "_optimize_final_module"),
@@ -52,7 +53,7 @@ for owner, name in (
 
 
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """Compile a function with ``numba.njit``. Other kernels call a form without conversion of Python's objects."""
+    """Compile a function with ``numba.njit``. Other kernels call a form that does not convert Python's objects."""
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
@@ -62,7 +63,7 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 
 
 def allocating(zero: bool) -> Any:
-    """Return ``np.zeros`` or ``np.empty`` for kernels. Numba's own need a function for each type and caller."""
+    """Return ``np.zeros`` or ``np.empty`` for kernels. Numba's versions need a function for each type and caller."""
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
         shapes: Any = shape if isinstance(shape, types.BaseTuple) else types.UniTuple(types.intp, 1)

@@ -1,12 +1,13 @@
 """Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
 
-A task is fixed by the data (a block of rows, a tree node), never by the number of threads. Results are therefore
+A task depends only on the data (a block of rows, a tree node), never on the number of threads. Results are therefore
 bit-identical for any number of threads. A free thread takes the next task, which balances unequal tasks better than a
-static split. The calling thread works, too. A caller that only waits competes with its pool for the interpreter's
-lock. On two cores, 100 tasks of 10 microseconds then took 6.0 ms. Here they take 1.2 ms.
+static split. The calling thread works, too. A caller that only waits competes with its pool for the interpreter's lock.
+On two cores, 100 tasks of 10 microseconds then took 6.0 ms. With a working caller they take 1.2 ms.
 
-After Ctrl-C the current tasks are completed first. An exception inside a task could be raised while numba converts the
-arguments or results of a kernel. Numba does not check for it there and crashes. A second Ctrl-C is raised at once.
+After Ctrl-C, all running tasks are completed first. Otherwise the exception could be raised while numba converts the
+arguments or results of a kernel. Numba does not expect an exception there and crashes. A second Ctrl-C is raised at
+once.
 """
 
 from __future__ import annotations
@@ -38,25 +39,26 @@ def run_tasks(
     Parameters
     ----------
     work : callable
-        Calls kernels compiled with ``nogil=True``.
+        A function that calls kernels compiled with ``nogil=True``.
     tasks : sequence of tuple
-        Arguments of the tasks. They start in this order, so put the costly ones first.
+        Arguments of the tasks. Tasks start in this order, so costly tasks should come first.
     n_jobs : int or None
-        Threads, see `resolve_threads`.
+        Number of threads; see `resolve_threads`.
     costs : iterable of float, optional
-        Cost of each task for the progress display. The default is 1 each.
+        Cost of each task for the progress display. The default cost is 1.
     title, unit : str
-        Texts of the progress display. Nothing is shown without a title.
+        Texts of the progress display. Without a title, there is no display.
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Called with each result in the order of the tasks. The returned list is then empty. A thread calls it after
-        it has waited for all earlier results. At most one result per thread is in memory at a time.
+        Function that is called with each result, in the order of the tasks. The returned list is then empty. A thread
+        calls the function when all earlier results have been passed on. At most one result per thread is in memory at a
+        time.
     """
     costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks) if then is None else []
     numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
-    n_done = [0]  # Number of tasks whose result went to `then`.
+    n_done = [0]  # Number of tasks whose result was passed to `then`.
 
     def fail(error: BaseException) -> None:
         with turn:
@@ -103,7 +105,10 @@ def run_tasks(
 
 @contextmanager
 def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
-    """Pass the first Ctrl-C in a block to a function. This needs the main thread and Python's usual handler."""
+    """Pass the first Ctrl-C in a block to a function.
+
+    This works only in the main thread with Python's usual handler.
+    """
     usual = signal.default_int_handler
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not usual:
         yield
@@ -126,7 +131,10 @@ def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
 
 
 def batches(n_rows: int, most: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Split rows into few blocks ``(start, end)`` of at most ``most`` rows that keep all threads busy."""
+    """Split rows into few blocks ``(start, end)`` of at most ``most`` rows.
+
+    The number of blocks keeps all threads busy.
+    """
     n_threads = resolve_threads(n_jobs)
     n_blocks = n_threads * max(-(-n_rows // (most * n_threads)), 1)
     return row_blocks(n_rows, max(-(-n_rows // n_blocks), 1))

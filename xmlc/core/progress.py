@@ -1,4 +1,4 @@
-"""Show the progress of long steps: a bar on a terminal, an occasional line in a log."""
+"""Show the progress of long steps, as a bar on a terminal or as occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING, KEPT = "compiling kernels", " (cached for the next run)"
-_reported: set[str] = set()  # Titles for which this process has reported compilation.
+_reported: set[str] = set()  # This process has already reported compilation for these titles.
 
 
 class Progress:
-    """Count up to ``total`` and show the progress on standard error, unless `xmlc.set_progress` switched it off.
+    """Count up to ``total``, and show the progress on standard error unless `xmlc.set_progress` turned it off.
 
     Parameters
     ----------
     total : float
-        The amount of work in any unit, or 0 if it is unknown.
+        Total work in any unit, or 0 if it is unknown.
     title : str
-        Name of the work.
+        Name of the work in the display.
     unit : str
-        Unit of ``total``, for the display.
+        Unit of ``total`` in the display.
     shown : bool
-        Whether to show the progress. The compilation of kernels is reported in any case.
+        Whether to show the progress. The compilation of kernels is reported even if it is not shown.
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
@@ -42,7 +42,7 @@ class Progress:
             self._bar = tqdm(desc=title, leave=False, smoothing=0, **self._form)
 
     def update(self, amount: float) -> None:
-        """Add ``amount`` to the work done."""
+        """Record that this amount of work has been done."""
         self._done += amount
         now = time.monotonic()
         if self._bar is not None:
@@ -53,12 +53,13 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def notify(self, event: Any) -> None:
-        """Report the first compilation of a kernel. Numba calls this when one begins or ends."""
+        """Report the first compilation of a kernel. Numba calls this method when a compilation begins or ends."""
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
             from xmlc.core.kernel_cache import kernel_folder  # This module imports numba.
 
-            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""  # `kernel_cache` warns otherwise.
+            # If the folder is not writable, `kernel_cache` prints a warning.
+            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""
             tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 
     def __enter__(self) -> Self:

@@ -1,9 +1,9 @@
 """Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
 
-Each workflow rule has a digest of these files among its parameters. An edit therefore reruns only the steps that it
-affects. Edits of comments, docstrings or layout rerun none. Imports are read from the syntax tree, including imports
-inside functions. Imports under TYPE_CHECKING never run and do not count. Imports on demand by a package's
-``__getattr__`` are not followed. In this way `xmlc.models` keeps each estimator's code out of the others' closures.
+Each workflow rule has a digest of these files among its parameters. After an edit, only steps that use the edited file
+run again. Edits of comments, docstrings or layout rerun no step. Imports are read from the syntax tree, including
+imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a package's
+``__getattr__`` are not followed. An edit of one estimator in `xmlc.models` therefore does not rerun the others' steps.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: No result depends on these modules: the display of progress, and this module.
+#: No result depends on these two modules, the display of progress and this module.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
-#: Parts of a syntax tree that do not affect results or follow from other parts. Some versions of Python lack them.
+#: These parts of a syntax tree do not affect results or follow from other parts. Some versions of Python lack them.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
 def command_files(*commands: str) -> list[str]:
-    """Return the files that steps of `xmlc` depend on. Steps are given by their names, such as ``train``.
+    """Return the files that steps of `xmlc` depend on. The arguments are names of steps, such as ``train``.
 
     Raises
     ------
     XmlcError
-        There is no such step. Without this error, edits of a step could have no effect.
+        A step does not exist. Without this error, edits of its code would have no effect.
     """
     for name in commands:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
@@ -40,12 +40,12 @@ def command_files(*commands: str) -> list[str]:
 
 
 def source_digest(files: Iterable[str], *texts: str) -> str:
-    """Return 16 hexadecimal digits that change with the code in these files, and with the list of files.
+    """Return 16 hexadecimal digits that change with the code in the given files, and with the list of files.
 
-    A Python file counts as its syntax tree without docstrings, which is the same in every version of Python. Another
-    file counts as its bytes. The location of the package and the times of files do not matter. Files of the package
-    count by their paths in it, others by their paths in the working directory. A process reads each file once. Pass
-    other relevant content, such as a printed docstring, in ``texts``.
+    For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
+    For any other file, it uses the bytes. The location of the package and the times of files have no effect. Paths in
+    the package are relative to the package. Other paths are relative to the working directory. Each process reads a
+    file once. Pass other relevant content, such as a printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
@@ -55,8 +55,8 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 
 def commit() -> str:
-    """Return the commit of this clone, with "-dirty" after edits. The text is empty elsewhere and without git."""
-    if not (PACKAGE.parent / ".git").exists():  # An installed package may lie in another project's repository.
+    """Return the commit of this clone, with "-dirty" after edits. Without a clone or git, the text is empty."""
+    if not (PACKAGE.parent / ".git").exists():  # An installed package may be in another project's repository.
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     try:
@@ -74,8 +74,8 @@ def _content_digest(file: str) -> tuple[str, str]:
 
 @cache
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
-    """Return the imports of a file and the digest of its code. Both use one tree, because parsing is slow."""
-    if file.suffix != ".py":  # The file is compiled.
+    """Return the imports of a file and the digest of its code. One syntax tree serves both, because parsing is slow."""
+    if file.suffix != ".py":  # The file is a compiled module.
         return frozenset(), ""
     try:
         tree = ast.parse(file.read_bytes(), str(file))
@@ -85,7 +85,7 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
 
 
 def _code(tree: ast.AST) -> str:
-    """Return a syntax tree without docstrings as text, in a third of the time of `ast.dump` and for all versions."""
+    """Return a syntax tree without docstrings as text. This takes a third of the time of `ast.dump`."""
     written: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
@@ -105,31 +105,31 @@ def _code(tree: ast.AST) -> str:
 
 
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
-    """Return the sorted files that modules import, directly or indirectly, including the modules themselves.
+    """Return the sorted files that modules import, directly or indirectly. The modules' own files are included.
 
-    Imports of modules next to a user's file are followed. Imports of other installed packages are not.
+    Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not.
 
     Parameters
     ----------
     *modules : str
         Dotted names within the package, or paths of Python files.
     packages : bool
-        Whether to include the `__init__` of each package that contains an imported module, which runs first. Kernels
-        do not need it, because they import everything they use by name.
+        Whether to include the `__init__` of each package that contains an imported module. Importing the module runs
+        this `__init__` first. Kernels do not need it, because they import everything they use by name.
     package : bool
         Whether to include this package's files. Otherwise only users' files are returned.
 
     Returns
     -------
     list of str
-        Paths, relative to the working directory if they lie in it.
+        Paths of the files. Paths in the working directory are relative to it.
     """
     found = _closure(modules, Path.cwd(), packages, package)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of their imported neighbouring modules, or an empty text without files."""
+    """Return the digest of users' files and of the modules that they import from their folders, or "" without files."""
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
 
@@ -151,14 +151,14 @@ def _closure(modules: tuple[str, ...], here: Path, packages: bool, package: bool
 
 
 def _with_inits(name: str) -> list[Path]:
-    """Return a user's file, and the `__init__` of each package that contains it."""
+    """Return a user's file and the `__init__` files of the packages that contain it."""
     file = Path(name).resolve()
     top = import_folders(file)[-1]
     return [file, *(folder / "__init__.py" for folder in file.parents if top in folder.parents)]
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
-    """Return the folders from which a user's file imports: its own folder, and its package's folder if there is one."""
+    """Return the folders from which a user's file imports: its own folder, and the folder of its package, if any."""
     top = file.resolve().parent
     while (top / "__init__.py").is_file():
         top = top.parent
@@ -170,13 +170,13 @@ def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
 
 
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Find the modules that a user's file imports from its folders, and the packages that contain them."""
+    """Return the files of modules that a user's file imports from its folders, and of packages that contain them."""
     for name in names if folders else ():
         level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
         search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
         for part in name[level:].split("."):
             spec = None if _is_ours(name) or not search else PathFinder.find_spec(part, search)
-            if spec is None:  # The name is an attribute, or installed elsewhere.
+            if spec is None:  # The name is an attribute, or the module is installed elsewhere.
                 break
             if spec.origin:
                 yield Path(spec.origin)
@@ -184,7 +184,7 @@ def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -
 
 
 def imported_modules(file: Path) -> frozenset[str]:
-    """Return the dotted names of the package's modules that one file imports, and of their parent packages."""
+    """Return the dotted names of the package's modules that a file imports, and of their parent packages."""
     return _with_packages(filter(_is_ours, _parsed(file)[0]))
 
 
@@ -206,7 +206,7 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Add the packages that contain each module, because importing it runs their `__init__` first."""
+    """Return the names of the modules and of the packages that contain them, whose `__init__` runs on import."""
     parts = [name.split(".") for name in names]
     return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 

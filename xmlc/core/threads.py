@@ -1,4 +1,4 @@
-"""Set and resolve numbers of threads."""
+"""Set the number of threads of a process, and resolve ``n_jobs`` to a number of threads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from xmlc.core.errors import XmlcError
 def set_process_threads(n_threads: int) -> None:
     """Limit numba to ``n_threads`` threads in this process. Call this function before numba is imported.
 
-    Snakemake limits the threads of OpenMP and BLAS by environment variables, but not those of numba. Without a limit,
-    numba's pool uses every core.
+    Snakemake limits the threads of OpenMP and BLAS by environment variables, but it does not limit numba. Without this
+    function, numba's pool would use every core.
     """
     if n_threads < 1:
         raise XmlcError(f"threads: found {n_threads}, expected at least 1")
@@ -28,8 +28,8 @@ def set_process_threads(n_threads: int) -> None:
 def resolve_threads(n_jobs: int | None) -> int:
     """Return the number of threads that ``n_jobs`` means.
 
-    None means the number that this process was given. As in scikit-learn, -1 means all cores, -2 all but one, and so
-    on.
+    None means the number of threads that this process was given. As in scikit-learn, -1 means all cores, -2 means all
+    cores except one, and so on.
     """
     import numba
 
@@ -43,7 +43,7 @@ def resolve_threads(n_jobs: int | None) -> int:
 
 
 def _most_threads() -> int:
-    """Return the size of numba's pool: all cores unless the environment limits it."""
+    """Return the size of numba's pool of threads. It is the number of cores, unless the environment limits it."""
     import numba
 
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # numba sets its options at run time
