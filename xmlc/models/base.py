@@ -181,7 +181,7 @@ class SparseProbabilityEstimator(Estimator):
     def rank_one(
         self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance. The method is `predict_top_k` for online serving.
+        """Find the k most probable labels of a single instance, for online serving.
 
         The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
         attribute of the estimator, not even ``inner_products_``. Several threads may therefore call it at once.
@@ -522,7 +522,7 @@ class SparseProbabilityEstimator(Estimator):
 
     def _for_requests(self) -> Self:
         """Return a shallow copy without feature names. A prediction may change the attributes of the copy."""
-        asked = type(self).__new__(type(self))  # `copy.copy` would call the methods for pickles
+        asked = type(self).__new__(type(self))  # `copy.copy` would call `__getstate__` and `__setstate__`
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 

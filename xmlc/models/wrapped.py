@@ -160,7 +160,7 @@ class Wrapped(SparseProbabilityEstimator):
         found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
         found = found.toarray() if hasattr(found, "toarray") else found  # the estimates may be sparse
         parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
-        if isinstance(parts, list):  # each label has columns for the values 0 and 1
+        if isinstance(parts, list):  # each label has an array with two columns, for the values 0 and 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
         what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
         if estimates.shape != expected:

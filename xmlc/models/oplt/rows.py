@@ -25,7 +25,7 @@ from xmlc.models.plt.solvers import logistic_derivatives
 
 
 class OnlineScratch(NamedTuple):
-    """Hold buffers for one instance: slots and values of its features, scores and targets of siblings."""
+    """Hold buffers for one instance, with the slots and values of its features and scores and targets of siblings."""
 
     slots: np.ndarray
     values: np.ndarray
@@ -175,7 +175,7 @@ def copy_columns(rows, source, padded, target, wider, first, middle, end):
     source, target = source * SLOT, target * SLOT
     weight, square = rows[source], rows[source + padded]
     for column in range(first, end):
-        # 0 - w instead of -w, so that a zero weight never becomes -0.0.
+        # The code computes 0 - w instead of -w, so that a zero weight never becomes -0.0.
         rows[target + column] = weight if column < middle else np.float32(0.0) - weight
         rows[target + wider + column] = square
 

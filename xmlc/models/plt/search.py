@@ -129,7 +129,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     Returns
     -------
     labels : int32 (end - start, k)
-        Best first, then -1 if there are fewer than k labels.
+        Labels, best first, then -1 if there are fewer than k labels.
     estimates : float32 (end - start, k)
         Estimates times label weights. 0 for a missing label.
     by_beam : bool (end - start,)

@@ -176,9 +176,9 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
 
     where v_i is the weight of instance i, and side_i is 1 or -1. The loss of a margin m is the squared hinge loss
     max(0, 1 - m)^2 or the logistic loss log(1 + exp(-m)). The solver works on the dual problem, with one variable
-    alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i (Hsieh et al., "A dual coordinate descent
-    method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate descent methods for logistic
-    regression and maximum entropy models", Machine Learning 2011).
+    alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i. The method is from two papers (Hsieh et al.,
+    "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate
+    descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
 
     Each pass has a new random order of the instances. A sibling stops when no alpha_i moves by more than ``tol * C`` in
     a pass, or ``tol * C`` times v_i if v_i is below 1. When the remaining siblings fit into three quarters of the
@@ -200,7 +200,7 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
         np.arange(bias.size) < n_siblings,
         np.empty(bias.size, dtype=np.float32),
     )
-    some, columns = every, np.arange(n_siblings)  # the columns in `every` that `some` holds
+    some, columns = every, np.arange(n_siblings)  # `some` holds these columns of `every`
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
         dual_pass(x, importance, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)

@@ -189,7 +189,7 @@ def _waves(weights: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
-    """Split blocks into groups of about equal cost. The groups do not depend on the number of threads."""
+    """Split blocks into groups of about equal cost, which do not depend on the number of threads."""
     group = np.cumsum(cost) // NONZEROS_PER_GROUP
     return np.split(blocks, np.flatnonzero(np.diff(group)) + 1)
 
