@@ -82,7 +82,7 @@ class SparseProbabilityEstimator(Estimator):
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     n_labels_: int
-    labelled_: bool = False  # True if each training instance had a label: no predicted set is then empty
+    labelled_: bool = False  # True if each training instance had a label; predicted sets are then never empty
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     #: Whether the estimates of an instance are independent of the other instances.
@@ -281,7 +281,7 @@ class SparseProbabilityEstimator(Estimator):
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_` if Y was no data frame. `save` writes them with the model.
+        """Set the names of the labels in `classes_` if Y was no data frame. `save` writes the names with the model.
 
         Parameters
         ----------
@@ -468,7 +468,7 @@ class SparseProbabilityEstimator(Estimator):
         self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
-        """Refuse stored arrays that do not match the fields of such a model."""
+        """Raise an error if stored arrays do not match the fields of a model of this class."""
         fields = self.FIELDS if fields is None else fields
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 

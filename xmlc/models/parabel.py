@@ -86,8 +86,9 @@ class Parabel(SparseProbabilityEstimator):
 
     Notes
     -----
-    Unlike in the authors' program, the root has a classifier too. An instance without labels is a negative example for
-    it (see `PLT`). This classifier scales all scores of an instance and does not change the ranking of one tree.
+    Unlike in the authors' program, the root has a classifier too. For the root's classifier, an instance without labels
+    is a negative example (see `PLT`). This classifier scales all scores of an instance and does not change the ranking
+    of one tree.
 
     Examples
     --------
