@@ -1,4 +1,4 @@
-"""Find the definitions of tables and figures, either of a paper or common to all suites.
+"""Find the definition of a table or figure, in the package of its paper or in the package for all suites.
 
 Each paper has a package of its name, which may contain the modules ``tables.py`` and ``figures.py``. The definitions
 that these modules declare or import belong to the paper. All other definitions are in the package ``common``. The
@@ -60,7 +60,8 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules that a paper's tables or figures (``noun``) depend on.
 
-    They are the modules of the paper and of ``common``, and all packages, because these register names of models.
+    The list contains the modules of the paper and of ``common``. It also contains all packages, because importing them
+    registers the names of models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]

@@ -250,7 +250,7 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
 
 
 def read_printed(made: Manifest) -> Rows:
-    """Read the published numbers of one table from its files in ``<published>/<paper>/``. They may be empty."""
+    """Return the published numbers of one table, from its files in ``<published>/<paper>/`` if there are any."""
     definition = table_of(made.table, made.paper)
     found: Rows = {}
     for name in definition.printed_in or (definition.name,):

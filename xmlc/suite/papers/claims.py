@@ -31,7 +31,7 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """Describe a statement of a paper. It is an entry of the file ``claims.yaml`` in the paper's folder.
+    """Describe a statement of a paper, as an entry of the file ``claims.yaml`` in the paper's folder.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Claim:
 
     @property
     def mean_in_print(self) -> float:
-        """Return the mean of the published effects, which are differences. It is NaN if there are none."""
+        """Return the mean of the published effects, which are differences. The mean is NaN if there is no effect."""
         effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
         return math.fsum(effects) / len(effects) if effects else math.nan
 
@@ -183,7 +183,7 @@ def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingR
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:
-    """Return the smallest effect for each dataset, subject and seed. It tests all parts of a statement at once."""
+    """Return the smallest effect for each dataset, subject and seed, as a test of all parts of a statement at once."""
     found: dict[tuple[str, str, int], Effect] = {}
     for effect in effects:
         run = effect.dataset, effect.subject, effect.seed

@@ -92,7 +92,7 @@ class Table:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return the digest of each dataset. It is empty if a key names the dataset of each row."""
+        """Return the digest of each dataset. The dict is empty if a key names the dataset of each row."""
         about = [record.dataset for record in self.records if isinstance(record, Record)]
         return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
 
@@ -143,7 +143,7 @@ class PanelDefinition:
     run_by : tuple of str
         Keys that decide whether we ran a row of the paper. The default is all keys.
     details : tuple of str
-        Keys of the table's details. They are given only if the panel shows details instead of rows.
+        Keys of the table's details, if the panel shows details instead of rows.
     """
 
     quantities: tuple[str, ...]
@@ -279,7 +279,7 @@ class TableDefinition(Declared):
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of callable
-        Functions that return footnotes. They follow the footnotes that all tables have.
+        Functions that return footnotes. These footnotes follow the footnotes that all tables have.
     rows : callable or None
         Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
@@ -294,8 +294,8 @@ class TableDefinition(Declared):
     printed_models : tuple of str
         Models whose published numbers are shown. An empty tuple selects all models.
     measured_models : tuple of str
-        Models that the paper measured itself. It quotes the numbers of all other models. An empty tuple means that it
-        measured all models.
+        Models that the paper measured itself. The paper quotes the numbers of all other models. An empty tuple means
+        that the paper measured all models.
     partial : bool
         Whether the table is built even if some or all of its records are missing.
     """

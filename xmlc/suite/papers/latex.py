@@ -38,7 +38,7 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 class PrintedColumn:
     """Hold one column: the lines of its heading, and its texts with a flag for bold.
 
-    It also has its width in pt, and a flag for columns that name rows.
+    A column also has a width in pt, and a flag that is true if it names rows.
     """
 
     heading: list[str]

@@ -72,7 +72,7 @@ def digests_line(records: Iterable[RecordFile]) -> str:
 
 
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
-    """Return a list with a sentence on the records' synthetic datasets. It is empty if there are none."""
+    """Return a list with a sentence on the records' synthetic datasets, or an empty list if there are none."""
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
     said = "made by `xmlc synth`, not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
@@ -81,9 +81,9 @@ def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[st
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
     """Return a list with a sentence on each dataset's share of labels with an F-measure of 0/0 on the test set.
 
-    It is empty if no record has macro-F.
+    The list is empty if no record has macro-F.
 
-    The share is the difference of macro-F with 0/0 = 1 and with 0/0 = 0. It depends on the predicted labels.
+    The share is the difference of macro-F with 0/0 = 1 and with 0/0 = 0. This share depends on the predicted labels.
     """
     shares: dict[str, list[float]] = {}
     for record in records:

@@ -87,14 +87,14 @@ class Effect:
     """Hold one effect: a paired difference or ratio of two numbers."""
 
     dataset: str
-    #: The model, or the pair of methods, that the effect is about. It may be empty.
+    #: The model, or the pair of methods, that the effect is about. The text may be empty.
     subject: str
     seed: int
     #: The difference or ratio. A value above the margin supports the statement. Ratios are positive.
     value: float
-    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. It is 0 if
-    #: nothing is random. It determines the interval of a case with one seed. With several seeds, the interval is
-    #: computed from the variation over seeds.
+    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. The error is 0
+    #: if nothing is random. The error determines the interval of a case with one seed. With several seeds, the interval
+    #: is computed from the variation over seeds.
     error: float | None = None
     #: Number of trials from which the standard error is computed, at least 2.
     trials: int = 2
@@ -128,8 +128,8 @@ class Outcome:
     cases : tuple of Case
         The cases, in the order of the effects.
     effect : Estimate
-        Mean over datasets, after averaging the cases of each dataset. It has an interval if there are at least three
-        datasets. If there is a single case, it is the effect of this case.
+        Mean over datasets, after averaging the cases of each dataset. The mean has an interval if there are at least
+        three datasets. For a single case, the mean is the effect of this case.
     word : str
     every : bool
         Whether a single case against the statement has refuted the statement.
@@ -149,7 +149,7 @@ class Outcome:
     def lost(self) -> int | None:
         """Return the number of cases whose side changes if intervals include the test set's error.
 
-        It is None if no error of a test set is known.
+        The number is None if no error of a test set is known.
         """
         return sum(case.lost for case in self.cases) if self.tested else None
 

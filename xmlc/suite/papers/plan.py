@@ -86,7 +86,7 @@ def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
-    """Return a sentence on tables and figures that a run leaves out. It is empty if the run leaves out none."""
+    """Return a sentence on tables and figures that a run leaves out. The sentence is empty if there are none."""
     lists = []
     for paper in papers:
         of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})

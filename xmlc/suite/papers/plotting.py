@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Widths in inches of one column and of both columns of a two-column LaTeX article. They are 241 pt and 487 pt.
+# Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX article.
 COLUMN, BOTH = 241 / 72.27, 487 / 72.27
 
 SETTINGS: dict[Any, Any] = {
@@ -82,7 +82,9 @@ def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDef
 
 
 def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its panels, row by row. It is as wide as one column of a paper, or as both if necessary.
+    """Return a figure and its panels, row by row.
+
+    The figure is as wide as one column of a paper, or as both columns if necessary.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
 def changes_between(old: Texts, new: Texts) -> list[Change]:
     """Return the changes of settings that both runs have.
 
-    They are in the order of seeds, models and methods, data, versions, code.
+    The changes are in the order of seeds, models and methods, data, versions, code.
     """
     groups: dict[tuple[str, str, str], list[SettingKey]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}

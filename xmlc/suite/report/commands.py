@@ -1,4 +1,4 @@
-"""Define the commands that show, check and compare the results of a run. They never change its records or tables."""
+"""Define the commands that show, check and compare the results of a run. No command changes records or tables."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ from xmlc.suite.results.settings import RecordedSettings
 class UnmatchedPart(NamedTuple):
     """Name a column, row or table that only one side of a comparison has.
 
-    It is "missing" if only the left side has it, and "new" if only the right side has it.
+    A part is "missing" if only the left side has it, and "new" if only the right side has it.
     """
 
     kind: Literal["table", "column", "row"]
@@ -125,7 +125,7 @@ def compare(
     columns : collection of str
         Columns to compare. An empty collection selects all columns.
     runs : mapping or None
-        The variation of each published number over our runs with several seeds.
+        The variation of our numbers over runs with several seeds, by place of the published number.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def _is_suite(folder: Path) -> bool:
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     """Return the suite and the definition of a table.
 
-    They are found by the manifest next to one of the files, or else by the folder of the files.
+    The function reads the manifest next to one of the files, or else uses the name of their folder.
 
     Raises
     ------

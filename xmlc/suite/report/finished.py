@@ -70,7 +70,7 @@ def archived_files(tables: Sequence[Manifest]) -> list[Path]:
 def write_archive(files: Sequence[Path], out: Path) -> None:
     """Write files atomically to ``out``, a tar archive compressed by xz.
 
-    The archive is bit-identical for the same files. It does not depend on their owners and dates.
+    The archive is bit-identical for files of equal content, even if their owners and dates differ.
     """
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
         for file in files:

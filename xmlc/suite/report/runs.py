@@ -127,7 +127,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
 def split_error(records: Iterable[RecordFile], name: str) -> float | None:
     """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    It is None if no record contains it. Otherwise it is the mean over the records. The test set is a random sample,
+    The result is the mean over the records, or None if no record has the error. The test set is a random sample,
     without replacement, of n_train + n_test instances. The standard error of independent draws is therefore multiplied
     by sqrt(1 - n_test / (n_train + n_test)).
     """

@@ -243,7 +243,7 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence on a running or killed run and its unfinished files. It is empty if the run has ended."""
+    """Return a sentence on a running or killed run and its unfinished files. The text is empty if the run has ended."""
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]

@@ -228,7 +228,7 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
 def _folded(section: Section, share: int) -> str:
     """Return a folded section with the rows that fit in ``share`` characters, and the number of rows left out.
 
-    It is empty if no row fits.
+    The text is empty if no row fits.
     """
     line = _one_line(section.line, 1000)
     if not section.rows:

@@ -279,7 +279,7 @@ class Judge:
 
     #: The variation of each published number over our runs with several seeds.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: The number of runs in each paper's means. It is 1 if the number is not known.
+    #: The number of runs in each paper's means, or 1 if the number is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
@@ -391,7 +391,7 @@ def repeats(number: Number, published: Rows) -> bool:
     """Return whether a paper prints the same number in another column, table or row.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
-    depend on the threshold method. They are therefore counted only in the row of the first method.
+    depend on the threshold method. These inner products are therefore counted only in the row of the first method.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

@@ -102,7 +102,7 @@ def verify(places: Iterable[Path]) -> Verified:
 def _check_of(file: Path) -> Callable[[], object] | None:
     """Return a function that checks a file by its folder's list or by its own checksum.
 
-    It is None if the file has neither.
+    The result is None for a file with neither a list nor a checksum.
     """
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(verify_file, file)

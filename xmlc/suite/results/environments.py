@@ -48,6 +48,6 @@ def environment_columns(record: RecordFile) -> RecordEnvironment:
 
 
 def environment_of(record: RecordFile) -> Environment:
-    """Return the environment metadata of a record. They are empty if the record has none."""
+    """Return the environment metadata of a record. The dict is empty if the record has no metadata."""
     found: Environment | None = getattr(record, "environment", None)
     return found or {}

@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """Hold one number. It is from a record, a mean over records, or from a paper or a reference table.
+    """Hold one number: from a record, as a mean over records, or from a paper or reference table.
 
     Attributes
     ----------

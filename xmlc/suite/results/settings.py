@@ -1,8 +1,8 @@
 """Collect the settings that a table depends on, to store them next to the table.
 
-They must be stored because the next run overwrites records, and reference tables have no records. Settings are grouped
-by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset. The empty
-subject is the whole run.
+Settings must be stored because the next run overwrites records, and reference tables have no records. Settings are
+grouped by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset.
+The empty subject is the whole run.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Join the distinct values of all seeds. They may differ, because each seed can read another file of estimates."""
+    """Join the distinct values of all seeds. Values can differ if each seed reads another file of estimates."""
     return {
         name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
         for name, value in new.items()

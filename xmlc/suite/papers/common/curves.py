@@ -135,7 +135,7 @@ def _c_of(record: ThresholdRecord, point: GridScores) -> float:
 
 
 def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
-    """Add one legend for all panels. It explains colours, markers, line styles and the chosen point."""
+    """Add one legend for all panels. The legend explains colours, markers, line styles and the chosen point."""
     from matplotlib.lines import Line2D
 
     entries = [Line2D([], [], **STYLES[m], linestyle="none", label=method_title(m)) for m in methods]

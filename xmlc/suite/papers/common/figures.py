@@ -30,7 +30,7 @@ COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # The least width of a panel in inches.
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # Ticks of axes with fewer decades than the key. Others have powers of ten.
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # Ticks of axes with fewer decades than the key. Longer axes have powers of ten.
 
 
 @figure(

@@ -1,6 +1,6 @@
 """Declare the tables of rankings.
 
-They show P@k and training time (Table 1 of plt2016), baselines, and a comparison of 1 and 3 passes.
+The tables show P@k and training time (Table 1 of plt2016), baselines, and a comparison of 1 and 3 passes.
 """
 
 from __future__ import annotations

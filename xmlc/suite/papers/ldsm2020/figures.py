@@ -1,6 +1,6 @@
 """Draw the figures of ldsm2020.
 
-They show scores by the size of the ensemble, size and depth of trees, single trees, and objectives by level.
+The figures show scores by size of the ensemble, size and depth of trees, single trees, and objectives by level.
 """
 
 from __future__ import annotations

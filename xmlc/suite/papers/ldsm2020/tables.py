@@ -10,7 +10,7 @@ from xmlc.suite.papers.ldsm2020.claims import claims as claims
 from xmlc.suite.papers.notes import fixed
 
 LDSM_KEYS = ("dataset", "model")
-OURS = "ldsm"  # The only model that the paper measured. It quotes the numbers of all other models.
+OURS = "ldsm"  # The paper measured only this model, and quotes the numbers of all other models.
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 

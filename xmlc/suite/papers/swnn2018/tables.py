@@ -16,7 +16,7 @@ from xmlc.suite.results.records.statistics import SUMMARY
 MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # The only model that the paper measured. It quotes the others.
+OURS = "swnn-searched"  # The paper measured only this model and quotes all others.
 CLOSE = 1.0  # A comparable method is at most this many points below the best: "by approximately 1 %" (Section 4.3).
 
 table1 = table_of_datasets(

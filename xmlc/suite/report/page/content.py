@@ -45,7 +45,7 @@ class PagePaper:
     printed: list[Number]
     #: Dataset, model, and the reason why the model is not run on the dataset.
     left_out: list[tuple[str, str, str]]
-    #: The number of the paper's statements by verdict. It is empty if the table of claims was not built.
+    #: The number of the paper's statements by verdict. No verdict is counted if the table of claims was not built.
     claims: Counter[Word]
 
     @property
@@ -169,7 +169,7 @@ class PaperJudge:
     published: Path | None
 
     def published_in(self, definition: TableDefinition) -> Rows:
-        """Return the paper's numbers in one table. They are empty for a part of another table, which has no file."""
+        """Return the paper's numbers in one table. A table that is a part of another table has no published numbers."""
         file = self.published / f"{definition.name}.csv" if self.published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 

@@ -1,4 +1,4 @@
-"""Build the tables of the page. They are the printed panels, with the published number and verdict of each cell."""
+"""Build the tables of the page: the printed panels, with the published number and verdict of each cell."""
 
 from __future__ import annotations
 

@@ -196,7 +196,8 @@ def _top(part: PanelColumn) -> Number | None:
 def _tied(number: Number, top: Number) -> bool:
     """Return whether a number is tied with the best, ``top``.
 
-    They are tied if the interval of their mean difference over common seeds contains 0. One seed gives no interval.
+    Two numbers are tied if the interval of their mean difference over common seeds contains 0. One seed gives no
+    interval.
     """
     if number is top or number.model in LIMITS:
         return False

@@ -90,7 +90,7 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     def resampled(self) -> Resampled:
         """Return the resampled measures for all trees (see `xmlc.metrics.resampling`).
 
-        It is empty for records of earlier versions.
+        The dict is empty for records of earlier versions.
         """
         return self.rows[-1].resampled
 

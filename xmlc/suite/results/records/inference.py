@@ -79,7 +79,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     sizes : SizeWeights or None
         None if the method does not use size weights.
     finished : bool
-        Whether inference finished in time. If not, metrics and the fields below have no values.
+        Whether inference finished in time. If inference did not finish, the fields below have no values.
     metrics : dict of str to float, or None
         Scores by the names of `xmlc.metrics.measures`.
     expected_f : float or None

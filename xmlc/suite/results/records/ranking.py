@@ -100,7 +100,7 @@ def measured_columns(
 ) -> Quantities:
     """Return measures in the units of their columns.
 
-    They are the ``required`` measures, with NaN for missing ones, and those of the ``known`` measures that exist.
+    The result has all ``required`` measures, with NaN for missing measures, and all existing ``known`` measures.
     """
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
