@@ -16,7 +16,7 @@ SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A se
 
 
 class Change(NamedTuple):
-    """Hold one changed setting. ``where`` names models and datasets, and is empty if it changed for all of them."""
+    """Hold one changed setting. ``where`` names models and datasets, and is empty if the setting changed everywhere."""
 
     name: str
     where: str

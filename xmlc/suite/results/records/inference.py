@@ -26,7 +26,8 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 class TruncatedEstimates:
     """Describe estimates above a minimum probability.
 
-    The fields are the minimum probability, and the average numbers of estimates and lost true labels per instance.
+    The fields are the minimum probability, and two numbers per instance: of estimates above this probability, and of
+    true labels below it.
     """
 
     min_probability: JsonNumber | None
