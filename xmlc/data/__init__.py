@@ -1,6 +1,6 @@
 """Find, read and store datasets.
 
-`load` imports all parsers, which other functions, such as downloads, do not need.
+Importing `load` imports all parsers. Functions such as downloads do not need the parsers.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.data.formats import load as load
 
-if not TYPE_CHECKING:  # Type checkers would otherwise accept any name.
+if not TYPE_CHECKING:  # Otherwise type checkers would accept any name.
     __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,4 +1,4 @@
-"""Read compressed files (.gz, .bz2, .xz), which are recognized by their first bytes, and archives of files."""
+"""Read compressed files (.gz, .bz2, .xz) and archives of files. Compression is recognized by the first bytes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LISTED = 20
 
 
 class Compression(NamedTuple):
-    """Describe a compression format and how to read its streams."""
+    """Describe a compression format, and how to read its streams."""
 
     #: The first bytes of a stream.
     magic: bytes
     #: Returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
-    #: Zero bytes may follow a stream. Their number is a multiple of this one.
+    #: Zero bytes may follow a stream. Their number is a multiple of ``padding``.
     padding: int
 
 
@@ -37,17 +37,17 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: The format that HTTP defines. Its first bytes do not identify it.
+#: The HTTP encoding "deflate". Its first bytes do not identify it.
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading, and decompress it if its first bytes mark it as compressed.
+    """Open a file for reading. If its first bytes mark it as compressed, reading decompresses it.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or cut off. Reading the file may also raise this error.
+        The compressed data is damaged or incomplete. Later reads from the file may also raise this error.
     """
     file = open(path, "rb")
     if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # The file is shorter than the magic bytes.
@@ -63,7 +63,7 @@ def is_compressed(path: Path) -> bool:
 
 
 def plain(file: Any, name: str, compression: Compression | None = None) -> BinaryIO:
-    """Decompress an open file if its first bytes mark it as compressed.
+    """Decompress an open file if its first bytes mark the content as compressed.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
     name : str
         Name of the file in messages.
     compression : Compression, optional
-        The compression of the file, if its first bytes do not identify one.
+        Compression of the file, if its first bytes do not identify one.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or cut off. This error is raised when the file is read.
+        The compressed data is damaged or incomplete. Reads from the file raise this error.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
@@ -89,7 +89,7 @@ def _compression(file: Any) -> Compression | None:
 
 
 class _Content(io.RawIOBase):
-    """Read the content of all streams of a compressed file.
+    """Read the content of all streams in a compressed file.
 
     This class exists because the standard library treats a damaged later stream as the end of the file.
     """
@@ -121,7 +121,7 @@ class _Content(io.RawIOBase):
 
 
 def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Decompress a file stream by stream. Refuse anything but padding after a stream."""
+    """Yield the decompressed content of a file, stream by stream. Only padding may follow a stream."""
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
         if stream.eof:
@@ -141,24 +141,26 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
-    """Extract the wanted files of an archive (zip, tar, or one compressed file) into ``folder``.
+    """Extract wanted files from an archive (zip, tar, or one compressed file) into ``folder``.
 
-    Files are searched by base name in all folders of the archive, and written under that name. Files that are
-    compressed in the archive are decompressed, for example ``train.txt.gz`` for ``train.txt``.
+    A wanted file may be in any folder of the archive, and is found by its base name. It is written under this name. A
+    file that is compressed within the archive is decompressed, for example ``train.txt.gz`` for ``train.txt``.
 
     Parameters
     ----------
     archive : Path
-        ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the file is ignored.
+        The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. Its name has no
+        effect.
     wanted : collection of str
-        Base names. If one name is wanted and the archive has a single file, the file's name is ignored.
+        Base names of files. If one name is wanted and the archive has a single file, the name in the archive has no
+        effect.
     folder : Path
-        Folder for the files. Pass a temporary folder, because some files may remain there after an error.
+        Folder for the extracted files. Pass a temporary folder, because some files may remain in it after an error.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, or contains a wanted file twice or not at all.
+        The archive is damaged, lacks a wanted file or has it twice.
     """
     try:
         names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
@@ -169,13 +171,14 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
-    except Exception as error:  # Damaged headers raise many types in tarfile and zipfile, such as struct.error.
+    # Damaged headers raise many types of errors in tarfile and zipfile, such as struct.error.
+    except Exception as error:
         let_through(error)
         raise XmlcError(f"found a damaged or incomplete archive ({error}). Download it again.") from error
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield each file's path in an archive, and a function that opens the file before the next one is taken."""
+    """Yield the path of each file in an archive with a function that opens the file. Call it before the next file."""
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
@@ -184,12 +187,12 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # This detects damage after the end of the tar.
+            while content.read(CHUNK):  # This detects damage after the end of the tar archive.
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # A tar whose last file is a zip passes this test, too.
+    elif zipfile.is_zipfile(archive):  # A tar archive whose last file is a zip archive passes this test, too.
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:

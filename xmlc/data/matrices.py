@@ -23,7 +23,7 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes the files."""
+    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes these files."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -51,14 +51,14 @@ class CSRWriter:
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: sparse.csr_array) -> None:
-        """Append rows, in one or more calls. All calls must have the same number of columns and the same types."""
+        """Append rows to the matrix. All calls must have the same number of columns and the same types."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
     def finished(self) -> sparse.csr_array:
-        """Write the remaining files. Return the matrix, with its files memory-mapped."""
+        """Write the remaining files, and return the matrix with memory-mapped files."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
         matrix = validated(assembled(data, indices, self._indptr, self._n_columns))
@@ -69,22 +69,22 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    Maps are copy-on-write, so changes stay in this process. Read-only arrays have another type in numba, and every
-    kernel would be compiled twice.
+    Maps are copy-on-write, so changes stay in this process. Numba treats read-only arrays as a different type, and
+    would compile every kernel twice.
 
     Parameters
     ----------
     folder : path
     name : str
     mmap : bool
-        Whether to map the files instead of reading them.
+        Whether to map the files instead of reading them into memory.
     made_by : str
-        The command that writes the matrix, for errors.
+        The command that writes the matrix. Error messages name it.
 
     Raises
     ------
     XmlcError
-        A file is missing or damaged. The message contains its name and the command that rebuilds it.
+        A file is missing or damaged. The message has its name and the command that rebuilds it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
@@ -102,14 +102,14 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
-    # Plain views replace numpy's class for mapped files, which slows numba and scipy down.
+    # numpy's class for mapped files slows numba and scipy down. Plain views avoid this class.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
     return validated(assembled(data, indices, indptr, meta["shape"][1]))
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:
-    """Return X with ``n_features`` columns. Also return a sentence that counts dropped features, empty if none."""
+    """Return X with ``n_features`` columns, and a sentence about dropped features, which may be empty."""
     dropped = X.indices[X.indices >= n_features]
     if dropped.size == 0:
         resize(X, X.shape[0], n_features)
@@ -119,18 +119,18 @@ def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_arra
 
 
 def without(matrix: sparse.csr_array, left_out: sparse.csr_array) -> sparse.csr_array:
-    """Return a CSR matrix without the entries that are stored in another matrix of the same shape."""
+    """Return a CSR matrix without the entries that another matrix of the same shape stores."""
     kept = ~np.isin(places_of(matrix), places_of(left_out))
     indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
     return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
 
 
 def places_of(matrix: sparse.csr_array) -> np.ndarray:
-    """Return row * m + column (int64) of each stored entry of a matrix with m columns."""
+    """Return the position row * m + column (int64) of each stored entry, for a matrix with m columns."""
     n, m = matrix.shape
     return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
 
 
 def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
-    """Remove or add rows and columns in place. No stored entry may lie in a removed column."""
+    """Remove or add rows and columns in place. Removed columns must have no stored entries."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use

@@ -1,4 +1,4 @@
-"""Write the repository format."""
+"""Write datasets in the repository format."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
-MOST = 1024.0  # Below it, single precision separates k / 10000 from its neighbours, so no shorter decimal equals it.
+# Below this value, k / 10000 has no neighbour in single precision that equals it, so no shorter decimal exists.
+MOST = 1024.0
 
 
 def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
-    """Write instances and label sets as ``n d m`` and lines ``label,label feature:value ...``, with ids from 0.
+    """Write instances and label sets in the repository format: ``n d m``, then lines ``label,label feature:value ...``.
+
+    Ids start from 0.
 
     This is the format of the Extreme Classification Repository's bag-of-words files. Values have as few digits as
     single precision needs to read them back unchanged. Instances without labels start with a space. The file is
@@ -35,13 +38,13 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     ----------
     path : path
     X : CSR, shape (n, d)
-        Explicit zeros are left out.
+        The instances. Explicit zeros are left out.
     Y : boolean CSR, shape (n, m)
 
     Raises
     ------
     XmlcError
-        The numbers of rows differ, or X has a value that is not finite.
+        X and Y have different numbers of rows, or X has a value that is not finite.
     """
     X, Y = as_features(X), as_labels(Y)
     with repository_writer(path, X.shape[0], X.shape[1], Y.shape[1]) as write:
@@ -61,13 +64,13 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     Yields
     ------
     callable
-        Takes X and Y of some instances and writes them like `save_repository`, with the same errors. The bytes do not
-        depend on how the instances are divided into blocks.
+        Writes X and Y of some instances, like `save_repository` and with the same errors. The content of the file does
+        not depend on how the instances are divided into blocks.
 
     Raises
     ------
     XmlcError
-        The number of instances is not n. No file is written then.
+        The number of instances is not n. In this case, no file is written.
     """
     written = 0
     with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
@@ -89,7 +92,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for bytes, compressed according to its suffix. The header of gzip has no name and no time."""
+    """Open a file for writing bytes, compressed according to its suffix. A gzip header has no name and no time."""
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
         if path.suffix != ".gz":
@@ -100,14 +103,14 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
-    """Return the text of the rows ``start .. end - 1``. Each distinct value is formatted once."""
+    """Return the text of the rows ``start .. end - 1``. Each distinct value is formatted only once."""
     entries = slice(x.indptr[start], x.indptr[end])
     values, places = np.unique(x.data[entries], return_inverse=True)
     steps = np.floor(values.astype(np.float64) * 10000 + 0.5)
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # Values of other sizes and signs have numpy's shortest decimals.
+    else:  # Values of other sizes and signs are written with numpy's shortest decimals.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])

@@ -17,8 +17,9 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")  # The largest ids determine the numbers of columns.
-IN_PAIRS = ("repository-two-files", "npz")  # Features and labels have separate files.
+# In these formats, the largest ids determine the numbers of columns.
+WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
+IN_PAIRS = ("repository-two-files", "npz")  # In these formats, features and labels are in separate files.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 

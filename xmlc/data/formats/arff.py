@@ -1,4 +1,7 @@
-"""Read datasets of Mulan and MEKA: ARFF, dense or sparse. An XML file or a header identifies the labels."""
+"""Read datasets of Mulan and MEKA: dense or sparse ARFF files.
+
+An XML file or a header shows which columns are labels.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Hold the name and line of an attribute. Nominal attributes also map values to numeric codes."""
+    """Hold the name and the line of an attribute. For a nominal attribute, also map its values to numeric codes."""
 
     name: str
     line: int
@@ -47,7 +50,7 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read an ARFF file. An XML file names its labels, or MEKA's header counts them; see `load`.
+    """Read an ARFF file. An XML file has the names of its labels, or MEKA's header has their number; see `load`.
 
     Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all
     are numbers. They become 0 or 1 if all are allowed for labels. Otherwise each value is replaced by its position.
@@ -76,12 +79,12 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
 
 
 def check_alike(first: Path, second: Path, labels: Path | None) -> None:
-    """Raise an error if two files have different attributes, labels, orders or numeric codes.
+    """Raise an error if two files differ in their attributes, labels, order or numeric codes.
 
     Raises
     ------
     XmlcError
-        The message contains the first attribute that differs.
+        The files differ. The message has the first attribute that differs.
     """
     for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
         if one is None or other is None:
@@ -96,7 +99,7 @@ def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
         root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # The last two mean an unknown encoding.
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # The last two errors mean an unknown encoding.
         raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
@@ -135,7 +138,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
-    """Mark the labels: those in the XML file, or as many as ``-C`` counts, from the end if it is negative."""
+    """Mark the labels: the attributes in the XML file, or the first ``-C`` ones, or the last ones if negative."""
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:
@@ -165,7 +168,7 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
 
 
 def _codes(listed: str) -> dict[str, float]:
-    """Return the numeric codes of the values of a nominal attribute."""
+    """Return the numeric code of each value of a nominal attribute."""
     values = [_unquoted(value) for value in _cells(listed)]
     for read in (decimal, truth):
         with suppress(LineError):
@@ -174,7 +177,7 @@ def _codes(listed: str) -> dict[str, float]:
 
 
 def _cells(text: str) -> list[str]:
-    """Split a row at its commas, except those within quotes."""
+    """Split a row at its commas, except commas within quotes."""
     if "'" not in text and '"' not in text:
         return [cell.strip(BLANKS) for cell in text.split(",")]
     cells, position = [], 0

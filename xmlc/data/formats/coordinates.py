@@ -1,4 +1,4 @@
-"""Read datasets in five files, which list the positions and values of non-zeros and labels, one on each line."""
+"""Read datasets in five files, which list the positions and values of non-zeros, and the positions of labels."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from xmlc.data.formats.lines import (
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read five files with one number on each line. All ids start from 1. The lines may have any order.
+    """Read five files with one number on each line. All ids start from 1. The lines may be in any order.
 
     The authors of LdSM (ldsm2020) publish delicious in this format, because their program reads it.
 
     Parameters
     ----------
     files : sequence of Path
-        The instances, features and values of all non-zeros, then the instances and labels of all labels. An instance
-        may be missing from features or labels, like those without labels in the authors' files. More instances than
-        lines are refused as damage.
+        The first three files have the instance, the feature and the value of each non-zero. The other two have the
+        instance and the label of each pair. An instance without features or without labels does not appear in the
+        respective files. If there are more instances than lines, an error reports damage.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     Raises
     ------
     XmlcError
-        A line is not a valid number, two files that belong together differ in length, or a feature is repeated.
+        A line is not a valid number, files that belong together have different lengths, or a feature is repeated.
     """
     rows, features, values, label_rows, labels = files
     row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
@@ -75,7 +75,7 @@ def _ids(path: Path) -> np.ndarray:
 
 def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
     found = each_read(MalformedLines(path), text_lines(path), lambda line: read(line.strip(BLANKS)))
-    return array("d", (number for _, number in found))  # Double precision represents all ids exactly.
+    return array("d", (number for _, number in found))  # All ids are exact in double precision.
 
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:

@@ -1,8 +1,8 @@
-"""Read plain or compressed text files by blocks or lines, parse numbers, and collect malformed lines.
+"""Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
 
-The digits and the power of ten of a decimal number may both be exact in double precision. One operation then computes
-the number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI
-1990. Harder numbers are left to the caller.
+If the digits and the power of ten of a decimal number are both exact in double precision, one operation computes the
+number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI 1990.
+Callers have to parse all other numbers.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from xmlc.data.archives import open_plain
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLANKS = " \t\n\r\x0b\x0c"  # Other spaces of Unicode may be part of a name, so only ASCII spaces count.
+BLANKS = " \t\n\r\x0b\x0c"  # Only ASCII blanks separate words. Other spaces of Unicode may be part of a name.
 LISTED = 20
-# Possessive quantifiers prevent backtracking, which takes quadratic time in long digits without a number.
+# Possessive quantifiers prevent backtracking, which takes quadratic time on many digits that are not a number.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
-WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # More digits fit no id and may exceed 64 bits.
+WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits is not a valid id, and may exceed 64 bits.
 LARGEST = int(np.iinfo(np.int32).max)
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
-EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # All of them are exact in double precision.
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # All these powers are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # Values from here on round to infinity.
+LARGEST_FLOAT32 = 3.4028235677973366e38  # This number and larger ones round to infinity in single precision.
 
 
 def check_readable(path: Path) -> None:
@@ -46,18 +46,18 @@ def check_readable(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading. Decompress it by its first bytes, whatever its name; see `check_readable`."""
+    """Open an existing file for reading. The first bytes decide whether it is decompressed, not its name."""
     check_readable(path)
     return open_plain(path)
 
 
 def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Yield a file's content in blocks that end with a newline. A missing last newline is added.
+    """Yield the content of a file in blocks that end with a newline. A missing newline at the end is added.
 
     Raises
     ------
     XmlcError
-        The file does not exist, is not text, or is compressed and either damaged or cut off.
+        The file does not exist or is not text, or its compressed data is damaged or incomplete.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
@@ -77,13 +77,13 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a small file, or its first bytes."""
+    """Return the content of a small file, or its first ``most`` bytes."""
     with open_bytes(path) as file:
         return file.read(most)
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file with their numbers, from 1, without line ends."""
+    """Yield the lines of a text file without line ends, each with its number from 1."""
     number = 0
     for block in line_blocks(path):
         for line in io.BytesIO(block):
@@ -98,12 +98,15 @@ def first_line(path: Path) -> str:
 
 
 def words(text: str, most: int = -1) -> list[str]:
-    """Split a text at ASCII blanks, at most ``most`` times. `str.split` also splits at other spaces of Unicode."""
+    """Split a text at ASCII blanks, at most ``most`` times.
+
+    Unlike this, `str.split` also splits at Unicode's spaces.
+    """
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 
 class LineError(ValueError):
-    """Describe a malformed line by the text found, as shown in messages, and the text expected."""
+    """Describe a malformed line by the text found, quoted as in messages, and the expected text."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -116,7 +119,7 @@ class MalformedLines:
     Parameters
     ----------
     path : Path
-        The file, for messages.
+        The file, which the error message names.
     """
 
     def __init__(self, path: Path):
@@ -125,13 +128,13 @@ class MalformedLines:
         self.messages: list[str] = []
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add one malformed line by its number, from 1."""
+        """Add one malformed line. ``line`` is its number, from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
     def raise_any(self) -> None:
-        """Raise one error for all collected lines, if there are any."""
+        """Raise one error for all collected lines. Without such lines, do nothing."""
         if self.count:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
@@ -144,7 +147,7 @@ class MalformedLines:
 def each_read(
     malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
 ) -> Iterator[tuple[int, T]]:
-    """Yield each line's number and its parsed value. At the end, raise an error for all malformed lines."""
+    """Yield the number and the parsed value of each line. At the end, raise an error if there are malformed lines."""
     for number, line in lines:
         try:
             yield number, read(line)
@@ -154,12 +157,12 @@ def each_read(
 
 
 def quoted(text: str) -> str:
-    """Quote text of a file for a message, on one line and shortened."""
+    """Quote text from a file for a message, on one line and shortened if it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def decimal(text: str) -> float:
-    """Return the value of a decimal number by the rules of the row kernels: no ``1_000``, ``nan`` or ``0x1p3``.
+    """Return the value of a decimal number. As in the row kernels, ``1_000``, ``nan`` and ``0x1p3`` are not allowed.
 
     Raises
     ------
@@ -172,12 +175,12 @@ def decimal(text: str) -> float:
 
 
 def truth(text: str) -> bool:
-    """Return the value of a label: 0 or 1, 1.0, or one of a few words in any case.
+    """Return the value of a label as a bool. The text is 0, 1, 1.0, or one of a few words in any case.
 
     Raises
     ------
     LineError
-        The text is anything else.
+        The text has none of these values.
     """
     value: float | None = TRUTHS.get(text.lower())
     if value is None and DECIMAL.fullmatch(text):
@@ -188,7 +191,7 @@ def truth(text: str) -> bool:
 
 
 def whole(text: str) -> int:
-    """Return the value of an unsigned whole number of ASCII digits. Raise `LineError` for other text."""
+    """Return the value of an unsigned whole number in ASCII digits. Raise `LineError` for any other text."""
     if not WHOLE.fullmatch(text):
         raise LineError(quoted(text), "a whole number")
     return int(text)
@@ -196,7 +199,7 @@ def whole(text: str) -> int:
 
 @njit(cache=True, nogil=True)
 def parse_integer(text, position, end):
-    """Read an unsigned integer.
+    """Read an unsigned integer in a line of text.
 
     Parameters
     ----------
@@ -211,7 +214,7 @@ def parse_integer(text, position, end):
     """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # Larger values are out of any range. This limit prevents overflow.
+        if value < 1 << 53:  # Larger values are out of every range. This condition prevents an overflow.
             value = value * 10 + (text[position] - ZERO)
         position += 1
     return value, position
@@ -219,7 +222,7 @@ def parse_integer(text, position, end):
 
 @njit(cache=True, nogil=True)
 def parse_decimal(text, position, end):
-    """Read a decimal number.
+    """Read a decimal number in a line of text.
 
     Parameters
     ----------
@@ -230,18 +233,18 @@ def parse_decimal(text, position, end):
     Returns
     -------
     value : float64
-        Correctly rounded if ``exact``.
+        The value of the number, which is correctly rounded if ``exact`` is true.
     next : int
         Position after the number, or ``position`` if there is none.
     exact : bool
-        Whether mantissa and power of ten are both exact in double precision, so that one operation rounds once.
+        Whether the digits and the power of ten are both exact in double precision, so that one operation rounds once.
     """
     start = position
     negative = position < end and text[position] == MINUS
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
-    step = 0  # Each digit after the point lowers the exponent by 1.
+    step = 0  # 1 after the decimal point, where each digit lowers the exponent by 1.
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:
@@ -249,7 +252,7 @@ def parse_decimal(text, position, end):
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
                 exponent += step
-            else:  # The digit is cut off, because the number exceeds 64 bits.
+            else:  # The digit is dropped, because the number exceeds 64 bits.
                 digits, exponent = 20, exponent + step + 1
             seen = True
         elif text[position] == POINT and step == 0:

@@ -1,4 +1,4 @@
-"""Read names of labels from a table cell or a JSON value."""
+"""Read the names of labels in a table cell or a JSON value."""
 
 from __future__ import annotations
 
@@ -15,44 +15,47 @@ from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted, words
 SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
-STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)  # A string literal of Python.
-# Python cannot read these texts of objects as literals: array([..]), dict_keys(['a']), [np.str_('a')].
+# Regular expression for a string literal of Python.
+STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
+# Python cannot read these texts as literals: array([..]), dict_keys(['a']), [np.str_('a')].
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
-SCORES = ("score", "value", "probability", "confidence", "weight")  # Keys of a number next to a label.
-IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # `str.translate` removes these symbols, which URI schemes may have.
+# Keys whose value is a number that belongs to a label.
+SCORES = ("score", "value", "probability", "confidence", "weight")
+IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # URI schemes may have these symbols. `str.translate` removes them.
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
 
 class LabelNames:
-    """Read names of labels, and count the cells that seem to use another separator.
+    """Read the names of labels, and count the cells that seem to have a different separator.
 
     Parameters
     ----------
     separator : str, optional
-        Separator between the names in a cell. The default is a semicolon. A cell without semicolons may also have URIs
-        with blanks between them, or a list written as text by Python or JSON.
+        Separator between names in a cell. By default it is a semicolon. A cell without semicolons may then also have
+        URIs with blanks between them, or a list written as text by Python or JSON.
     """
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label, if any, and the labels with two URIs. The URIs are then used as names.
+        #: The URI of each label that has one, and the labels with two URIs. For labels with two URIs, the URIs are the
+        #: names.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
-        #: The columns or keys of the file. One of them contains the labels.
+        #: The names of the file's columns or keys. One of these columns contains the labels.
         self.keys: list[str] = []
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
-        """Return the distinct names in a cell, in order of first appearance. The time is linear.
+        """Return the distinct names in a cell, in order of first appearance. The time is linear in the cell's length.
 
         Raises
         ------
         LineError
-            The cell has an unreadable list, only zeros and ones, or URIs with commas between them.
+            The cell has a list that cannot be read, only zeros and ones, or URIs with commas between them.
         """
         cell = cell.strip(BLANKS)
         if not cell:
@@ -90,7 +93,7 @@ class LabelNames:
         Raises
         ------
         LineError
-            The value is anything else.
+            The value has another form.
         """
         if value is None:
             return []
@@ -106,7 +109,7 @@ class LabelNames:
         return _distinct(self._of_entry(each) for each in value)
 
     def hint(self) -> str:
-        """Return a warning if many cells seem to use another separator, else an empty text."""
+        """Return a warning if many cells seem to have a different separator, and otherwise an empty text."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 return (
@@ -140,7 +143,7 @@ class LabelNames:
 
 
 def written_value(cell: str) -> Any:
-    """Return the list or mapping of names that a program such as pandas wrote into a cell as text.
+    """Return the list or mapping of names that a cell contains as text, as programs such as pandas write it.
 
     Returns
     -------
@@ -150,7 +153,7 @@ def written_value(cell: str) -> Any:
     Raises
     ------
     LineError
-        The cell looks like a list but cannot be read, such as NumPy's arrays, which have no commas.
+        The cell looks like a list but cannot be read. For example, NumPy writes arrays without commas.
     """
     call = cell[-1] in ")]" and CALL.fullmatch(cell)
     if BRACKETS.get(cell[0]) != cell[-1] and not call:
@@ -162,7 +165,7 @@ def written_value(cell: str) -> Any:
     except (ValueError, RecursionError):
         value = _literal(cell)
     if isinstance(value, set):
-        return sorted(value, key=str)  # The order of a set differs between processes.
+        return sorted(value, key=str)  # Processes iterate over the same set in different orders.
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -175,7 +178,7 @@ def written_value(cell: str) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object. Raise `LineError` if a key is repeated."""
+    """Return a JSON object as a dict. Raise `LineError` if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -184,7 +187,7 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a Python literal. Other texts, and adjacent strings as in NumPy's arrays, give None."""
+    """Return the value of a Python literal, or None for other texts, such as adjacent strings in NumPy's arrays."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python warns about backslashes in names.
@@ -195,7 +198,7 @@ def _literal(cell: str) -> Any:
 
 
 def _uris_or_name(cell: str) -> list[str]:
-    """Split a cell at blanks if it has only URIs or at least two of them. Words that are not URIs are also names."""
+    """Split a cell at blanks if it has only URIs, or at least two URIs. Words that are not URIs become names, too."""
     if ":" not in cell:
         return [cell]
     parts = words(cell)
@@ -236,7 +239,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
-    """Raise `LineError` if a list has only 0 and 1. Lists with fewer than ``least`` entries may be names."""
+    """Raise `LineError` if a list has only 0 and 1. A list with fewer than ``least`` entries may consist of names."""
     flags = len(values) >= least and all(
         isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
     )
@@ -245,7 +248,7 @@ def _refuse_multi_hot(values: list[Any], least: int) -> None:
 
 
 def _flag(name: Any, flag: Any) -> bool:
-    """Return whether the text has the label of this name."""
+    """Return whether the flag of a label, 0 or 1, says that the text has this label."""
     if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
         raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0, 1, false or true")
     return bool(flag)

@@ -1,4 +1,4 @@
-"""Read pairs of sparse matrices that ``scipy.sparse.save_npz`` wrote. PECOS also stores its datasets this way."""
+"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``. PECOS stores its datasets in this way, too."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from xmlc.kernels.csr import as_features, as_labels, without_zeros
 
 
 def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the features and labels of a training or test set, in any type and sparse format; see `load`.
+    """Read features and labels of a training or test set. Any dtype and sparse format is allowed; see `load`.
 
     Raises
     ------
     XmlcError
-        A file contains no sparse matrix, X a value that is not finite, or Y a value other than 0 and 1.
+        A file has no sparse matrix, X has a value that is not finite, or Y has a value other than 0 and 1.
     """
     return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
 
 
 def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.csr_array:
-    """Read a matrix and check it with a function such as `as_estimates`. Errors contain the path of the file."""
+    """Read a matrix, and check it with a function such as `as_estimates`. Error messages have the path of the file."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:
@@ -35,7 +35,7 @@ def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.c
 
 
 def load_npz(path: Path) -> Any:
-    """Read a sparse matrix that ``scipy.sparse.save_npz`` wrote. Nothing is unpickled, and nothing is validated.
+    """Read a sparse matrix written by ``scipy.sparse.save_npz``, without unpickling. The values are not checked.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Read the sparse row formats: the repository's, its two-file variant, and SVMLight.
+"""Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
-A row is ``label,label feature:value feature:value ...``. The parser reads each byte once and writes 8 bytes per
-non-zero and 4 per label. Then scipy sorts rows whose ids are not in order.
+A row is ``label,label feature:value feature:value ...``. The parser reads each byte once, and writes 8 bytes per
+non-zero and 4 bytes per label. Then scipy sorts the rows whose ids are not in order.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from xmlc.data.matrices import resize
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
-# Error codes. `_expectation` returns their messages.
+# The error codes of malformed lines. `_expectation` returns the message for a code.
 BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class RowFormat(NamedTuple):
-    """Describe the differences between row formats."""
+    """Describe how row formats differ from each other."""
 
     #: Whether rows may begin with labels.
     with_labels: bool = True
@@ -44,7 +44,7 @@ class RowFormat(NamedTuple):
     blank_is_row: bool = False
     #: Whether ``#`` begins a comment. A line with only a comment is not a row.
     comments: bool = False
-    #: First id of features and of labels: 0 or 1. Ids must be less than this plus the number of columns.
+    #: First id of features and labels, 0 or 1. An id must be less than this number plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -52,16 +52,16 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Hold the results of the parser for one block. The arrays are reused for the next block."""
+    """Hold the parser's results for one block. The arrays are reused for the next block."""
 
     #: Features (uint32), their values (float32), and the end of each row in both (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
-    #: Labels (uint32), and the end of each row in them (int64).
+    #: Labels (uint32), and the end of each row in this array (int64).
     labels: np.ndarray
     label_ends: np.ndarray
-    #: Number of each row's line, int64.
+    #: Line number of each row, int64.
     row_lines: np.ndarray
     #: Values that need more than one exact operation, int64 (h, 3): index in ``values``, start and end in the text.
     hard: np.ndarray
@@ -71,8 +71,8 @@ class Buffers(NamedTuple):
 
     @classmethod
     def of(cls, size: int) -> Buffers:
-        """Allocate buffers for ``size`` bytes of text. The system provides memory only for used parts."""
-        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # "1:2 " and "1," are the shortest.
+        """Allocate buffers for ``size`` bytes of text. The system provides memory only for the parts that are used."""
+        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # The shortest entries are "1:2 " and "1,".
         return cls(
             np.empty(pairs, dtype=np.uint32),
             np.empty(pairs, dtype=np.float32),
@@ -86,16 +86,16 @@ class Buffers(NamedTuple):
 
 
 class _RowReader:
-    """Parse blocks of text in order. Store the rows, the line number and the errors.
+    """Parse blocks of text in order, and store the rows, the line number and the errors.
 
     Parameters
     ----------
     path : Path
     layout : RowFormat
     first_line : int
-        Number of the first line that is parsed.
+        Line number of the first line that is parsed.
     column : str
-        Name of the ids before colons in messages.
+        Name of the ids before colons, for messages.
     """
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
@@ -108,7 +108,7 @@ class _RowReader:
         self._lines = [np.empty(0, np.int64)]
 
     def parse(self, text: bytes) -> None:
-        """Parse one block of whole lines."""
+        """Parse one block, which consists of whole lines."""
         buffer = np.frombuffer(text, dtype=np.uint8)
         if self._buffers.row_ends.size <= buffer.size:
             self._buffers = Buffers.of(buffer.size)
@@ -119,7 +119,7 @@ class _RowReader:
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
-        if self.malformed.count == 0:  # After an error, only the messages are needed.
+        if self.malformed.count == 0:  # After an error, only the messages of later errors are needed.
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
             self._ids.append(buffers.ids[:n_ids].copy())
             self._values.append(buffers.values[:n_ids].copy())
@@ -129,7 +129,7 @@ class _RowReader:
             self._lines.append(buffers.row_lines[:n_rows].copy())
 
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Join the parsed blocks into (X, Y), in canonical form and without zeros. Call this method only once.
+        """Return (X, Y) from all parsed blocks, in canonical form and without zeros. Call this method only once.
 
         Raises
         ------
@@ -158,7 +158,10 @@ class _RowReader:
         self.malformed.raise_any()
 
     def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
-        """Parse the numbers that the kernel left. Return errors for lines with values beyond single precision."""
+        """Parse the numbers that the kernel could not parse.
+
+        Return errors for lines whose values exceed single precision.
+        """
         infinite: dict[int, tuple[int, str]] = {}
         for place, start, end in hard.tolist():
             number = text[start:end].decode()
@@ -170,7 +173,7 @@ class _RowReader:
         return infinite
 
     def _note(self, text: bytes, n_errors: int, found: dict[int, tuple[int, str]]) -> None:
-        """Collect the malformed lines of a block in order."""
+        """Collect the malformed lines of a block, in order."""
         errors = self._buffers.errors[:n_errors]
         found |= {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
         for line, (code, token) in sorted(found.items()):
@@ -179,7 +182,7 @@ class _RowReader:
 
 
 def read_repository(path: Path, label_base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository's format, with a header ``n d m``; see `load`."""
+    """Read a file in the repository format, which begins with a header ``n d m``; see `load`."""
     return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=label_base))
 
 
@@ -188,8 +191,8 @@ def read_rows(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    ``base`` is the id of the first feature, ``label_base`` of the first label. Features may exceed ``n_features``, but
-    labels may not exceed ``n_labels``.
+    ``base`` is the id of the first feature, and ``label_base`` is the id of the first label. Feature ids may exceed
+    ``n_features``, but label ids may not exceed ``n_labels``.
     """
     layout = RowFormat(comments=True, base=base, label_base=label_base)
     if n_labels is not None:
@@ -205,7 +208,7 @@ def read_rows(
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the repository's two-file variant. Each file has a header of two numbers and rows of ``id:value``.
+    """Read the two files of the repository's variant. Each has a header of two numbers and rows of ``id:value``.
 
     The id of the first label is ``base``, and the id of the first feature is 0.
     """
@@ -254,7 +257,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token at a position, up to the next gap. If it is empty, return the line up to that gap instead."""
+    """Return the token at a position, which ends at the next gap. If it is empty, return the line up to this gap."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -265,12 +268,12 @@ def _token(text: bytes, position: int) -> str:
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
-        indptr = indptr.astype(np.int32)  # scipy copies the indices if the two types differ.
+        indptr = indptr.astype(np.int32)  # If the two types differ, scipy copies the indices.
     return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Join arrays and free them, before the next ones are joined."""
+    """Concatenate arrays, and free their memory before other arrays are concatenated."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
@@ -304,7 +307,7 @@ def is_gap(byte):
 
 @njit(cache=True, nogil=True)
 def parse_labels(text, position, end, layout, labels, count):
-    """Read comma-separated labels.
+    """Read a list of labels with commas between them.
 
     Parameters
     ----------
@@ -315,7 +318,7 @@ def parse_labels(text, position, end, layout, labels, count):
     labels : uint32
         Output buffer.
     count : int64
-        Number of labels already in ``labels``.
+        Number of labels that are already in ``labels``.
 
     Returns
     -------
@@ -368,7 +371,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
     count : int64
         Number of pairs already in ``ids`` and ``values``.
     hard, n_hard : int64 (h, 3), int64
-        Output buffer for values that the caller has to parse, and their number so far.
+        Output buffer for values that the caller has to parse, and the number of such values so far.
 
     Returns
     -------
@@ -434,7 +437,7 @@ def find_line(text, start, comments):
 
 @njit(cache=True, nogil=True)
 def note(errors, n_errors, line, code, position):
-    """Store a malformed line if the buffer has space. Return the number of malformed lines.
+    """Store a malformed line if the buffer has space. Return the new number of malformed lines.
 
     Parameters
     ----------
@@ -464,12 +467,12 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
         Number of the first blank line at the end of the lines read so far, or -1.
     layout : RowFormat
     buffers : Buffers
-        Output. A malformed line leaves an empty row.
+        The results. A malformed line gives an empty row.
 
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
-        n_errors may exceed the length of ``errors``. n_hard never exceeds the length of ``hard``.
+        ``n_errors`` may exceed the length of ``errors``. ``n_hard`` never exceeds the length of ``hard``.
     """
     ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
     n_rows = n_hard = n_errors = position = np.int64(0)

@@ -1,4 +1,4 @@
-"""Read texts with the names of their labels from CSV, TSV, JSON, JSON lines, and fastText's format."""
+"""Read texts with the names of their labels from files in CSV, TSV, JSON, JSON lines, and fastText's format."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
-ANNIF = ("subject_uris", "subjects")  # Annif's names for labels in CSV and in JSON.
+ANNIF = ("subject_uris", "subjects")  # Names of Annif's columns of labels in CSV, and of its keys in JSON.
 STDIN = Path("-")
-DELIMITERS = ",;\t|"  # Delimiters of CSV, which a header reveals.
-SOME = 30  # In this many texts, distinct labels throughout are not a coincidence.
-MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Missing values of pandas, Python and databases.
-SPACE = re.compile(r"[ \t\r\n]*")  # White space of JSON.
-# Common column names. A first line of TSV with only these names is a header, not a text.
+DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header shows which one is used.
+SOME = 30  # If this many texts all have distinct labels, this is not a coincidence.
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
+SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
+# These are common column names. If the first line of a TSV file has only such names, it is a header and not a text.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
     "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "
@@ -35,16 +35,16 @@ HEADINGS = set(
 
 
 class Columns(NamedTuple):
-    """Name the columns of a file for the text, the labels, and other values to keep."""
+    """Hold the names of a file's columns for the text and the labels, and of other columns to keep."""
 
-    #: Columns of CSV and TSV, or keys of JSON. Without labels under the default name, Annif's names are tried.
+    #: Names of columns in CSV and TSV, or of keys in JSON. If the default name has no labels, Annif's names are tried.
     text: str = "text"
     labels: str = "labels"
-    #: Separator between the labels of a cell. None allows semicolons, blanks between URIs, and lists written as text.
+    #: Separator between labels in a cell. None allows semicolons, blanks between URIs, and lists written as text.
     separator: str | None = None
     #: Delimiter between columns. None means a tab for TSV. For CSV, the header determines one of ``,;|`` or a tab.
     delimiter: str | None = None
-    #: Columns or keys whose values are kept with each document.
+    #: Names of the columns or keys whose values are kept with each text.
     keep: tuple[str, ...] = ()
 
 
@@ -52,7 +52,7 @@ USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """Hold a text and the names of its labels. The names are distinct and have no blanks around them."""
+    """Hold a text and the names of its labels. The names are distinct, and have no blanks at either end."""
 
     text: str
     labels: list[str]
@@ -71,7 +71,7 @@ def documents(
     path : Path
         The file, plain or compressed (.gz, .xz, .bz2, recognized by content), or ``-`` for standard input.
     format : {"csv", "tsv", "jsonl", "json", "fasttext"}, optional
-        By default the suffix of the name determines the format. ``.txt`` is fastText's format.
+        The format. By default it depends on the suffix of the file's name. ``.txt`` stands for fastText's format.
 
         - ``csv``: A header names the columns. A cell of labels has a separator between them, or URIs with blanks
           between them, as in Annif's ``subject_uris``.
@@ -127,14 +127,14 @@ def documents(
 
 
 def format_of(path: Path) -> str:
-    """Return the format of texts that a file's suffix means, or an empty text for other suffixes."""
+    """Return the format of texts for the suffix of a file, or an empty text for unknown suffixes."""
     suffix = next((each.lower() for each in reversed(path.suffixes) if each.lower() not in SUFFIXES), "")
     known = {".ndjson": "jsonl", ".txt": "fasttext"} | {f".{name}": name for name in ("csv", "tsv", "jsonl", "json")}
     return known.get(suffix, "")
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Return advice on how labels are read in a format."""
+    """Return advice for error messages on how labels are written in a format."""
     if format == "fasttext":
         return f"Labels are words that begin with {FASTTEXT}."
     tab = "after a tab or " if format == "tsv" else ""
@@ -143,7 +143,7 @@ def _advice(format: str, columns: Columns, names: LabelNames) -> str:
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
-    """Return a warning if the labels seem to be something else, or an empty text."""
+    """Return a warning if the texts seem to have no real labels, or an empty text."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
         said = f"If {columns.labels!r} marks the texts of one label, write the label's name there, or nothing."
         return f"found only the labels {', '.join(sorted(seen))}, which are read as names. {said}"
@@ -180,18 +180,21 @@ def lines_of(path: Path) -> Generator[str, None, None]:
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # Files in memory have no peek.
+    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # Files in memory have no ``peek``.
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read the rows of a CSV file with a header."""
+    """Yield the documents in the rows of a CSV file with a header."""
     first = next(lines, "")
     delimiter = next((each for each in DELIMITERS if columns.text in _headings(first, each)), ",")
     yield from _rows(chain([first], lines), path, columns, names, columns.delimiter or delimiter)
 
 
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read rows with tabs. With a header, cells may be quoted as in CSV. Otherwise quotes are ordinary characters."""
+    """Yield the documents of a TSV file.
+
+    If it has a header, cells may be quoted as in CSV. Otherwise quotes are plain text.
+    """
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)
     if columns.text in headings or columns.keep or (columns.text, columns.labels) != (USUAL.text, USUAL.labels):
@@ -221,14 +224,14 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 
 
 def _headings(line: str, delimiter: str) -> list[str]:
-    """Return the column names in a first line."""
+    """Return the column names in a header line."""
     return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
 
 
 def _rows(
     lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
 ) -> Iterator[Document]:
-    """Read the header and rows of a table with quoted cells."""
+    """Yield the documents in a table with a header and quoted cells."""
     rows = table_rows(lines, path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
@@ -252,7 +255,7 @@ def _rows(
 
 
 def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table with the numbers of their first lines. Blank lines are skipped."""
+    """Yield the rows of a table, each with the number of its first line. Blank lines are skipped."""
     csv.field_size_limit(sys.maxsize)
     rows, start = csv.reader(lines, delimiter=delimiter, strict=True), 1
     try:
@@ -266,11 +269,11 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
 
 
 def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
-    """Return a text with the labels in a cell or JSON value, if labels are read."""
+    """Return a document from a text and a cell or JSON value with labels. Without ``names``, labels are not read."""
     try:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
-    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate.
+    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate, which UTF-8 cannot encode.
         raise XmlcError(f"{place}: found half of a character, expected whole characters ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
@@ -278,7 +281,7 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
 
 
 def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read JSON objects."""
+    """Yield the documents in a file of JSON objects."""
     for place, row in _objects(lines, path):
         text = row.get(columns.text)
         if not isinstance(text, str):
@@ -289,7 +292,8 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             raise XmlcError(
                 f"{place}: found keys {found}, expected {missing[0]}. Use --keep only for keys of all objects."
             )
-        if names and (answer := row.get("answer")) in ("reject", "ignore"):  # Prodigy writes this key.
+        # Prodigy writes this key. These two answers mean that the text has no valid labels.
+        if names and (answer := row.get("answer")) in ("reject", "ignore"):
             raise XmlcError(
                 f"{place}: found answer {answer!r}, expected only accepted labels. Remove the other objects."
             )
@@ -310,7 +314,7 @@ def _labels_of(row: dict[str, Any], columns: Columns) -> Any:
 
 
 def _shared(path: Path, columns: Columns) -> set[str]:
-    """Return the labels of a file that have more than one URI."""
+    """Return the labels that have more than one URI in a file."""
     names = LabelNames(columns.separator)
     with closing(lines_of(path)) as lines:
         for place, row in _objects(lines, path):
@@ -323,7 +327,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file, each with its location. They are on single lines or in one array."""
+    """Yield the JSON objects of a file, each with its location. Each is on one line, or all are in one array."""
     found: Any
     for number, line in enumerate(lines, start=1):
         if not line.strip(BLANKS):
@@ -339,7 +343,7 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of an array that begins in the given line of the file."""
+    """Yield the objects of a JSON array that begins in the given line of the file."""
     read = json.JSONDecoder(object_pairs_hook=once).raw_decode
     counted, position, mark = 0, text.index("["), "["
     while mark != "]":
@@ -382,7 +386,7 @@ def _no_object(place: str, line: str, problem: object) -> XmlcError:
 
 
 def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
-    """Read lines of words. Some of the words are labels."""
+    """Yield the documents of a file in fastText's format, in which some words of a line are labels."""
     for number, line in enumerate(lines, start=1):
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
         labels = [word.removeprefix(FASTTEXT) for word in words(line) if word.startswith(FASTTEXT) and word != FASTTEXT]

@@ -1,4 +1,4 @@
-"""Read Vowpal Wabbit's text format, which its few-shot datasets use (ALOI, WikiPara)."""
+"""Read Vowpal Wabbit's text format. Its few-shot datasets ALOI and WikiPara have this format."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # A feature id, used as a name.
-# The text before the first bar. Labels are a group. A tag begins with ', or it follows the labels and touches the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # A feature's name that is a number.
+# This is the text before the first bar. The labels are a group. A tag begins with ', or follows the labels and touches
+# the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -27,15 +28,15 @@ def read_vw(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
-    Namespace and name identify a feature, which gets the next free number of ``vocabulary``. Without a vocabulary, the
-    name is the number. As in Vowpal Wabbit, the default value is 1, and a namespace's scale multiplies its values.
-    Values of a repeated feature are added up, because words may be repeated in a text. Importance and tag are checked
-    but not used.
+    A feature is identified by its namespace and its name, and gets the next free number of ``vocabulary``. Without a
+    vocabulary, the name must be the number. As in Vowpal Wabbit, the default value is 1, and a namespace's scale
+    multiplies its values. If a feature is repeated, its values are added, because texts repeat words. Importance and
+    tag are checked but ignored.
 
     Raises
     ------
     XmlcError
-        Some lines are malformed, or a name is not a valid number and there is no ``vocabulary``.
+        Some lines are malformed, or there is no ``vocabulary`` and a name is not a valid number.
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
@@ -43,7 +44,7 @@ def read_vw(
     limit = LARGEST if n_labels is None else base + n_labels
     ids, values, labels = array("i"), array("f"), array("i")
     counts, label_counts = array("q"), array("q")
-    blank = 0  # Number of the first blank line at the end of the lines read so far.
+    blank = 0  # Number of the first blank line after the last row so far.
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
             blank = blank or number
@@ -74,11 +75,11 @@ def read_vw(
 
 
 class NoIds(XmlcError):
-    """Report feature names that are not valid numbers."""
+    """Report that names of features are not valid numbers."""
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:
-    """Return the number in a feature's name. All features must have the same namespace."""
+    """Return the number that is the name of a feature. All features of a file must have the same namespace."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
         expected = "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for all files."
@@ -96,7 +97,7 @@ def looks_like_vw(line: str) -> bool:
 
 
 def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
-    """Return a line's labels and the values of its features."""
+    """Return the labels of a line, and the values of its features by name."""
     head, bar, rest = line.partition("|")
     if not bar:
         raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
@@ -110,7 +111,8 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            decimal(repr(pairs[key]))  # Finite parts can have a sum or product that is infinite in single precision.
+            # Values can be finite although their sum or product is infinite in single precision.
+            decimal(repr(pairs[key]))
     return _labels(head, base, limit), pairs
 
 
@@ -120,7 +122,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _weighted(token: str) -> tuple[str, float]:
-    """Split ``name:number``. The default number is 1."""
+    """Split ``name:number`` into name and number. The default number is 1."""
     name, colon, number = token.partition(":")
     try:
         value = decimal(number) if colon else 1.0
@@ -132,7 +134,7 @@ def _weighted(token: str) -> tuple[str, float]:
 
 
 def _labels(head: str, base: int, limit: int) -> set[int]:
-    """Return the labels before the bar, without importance, initial prediction and tag."""
+    """Return the labels in the text before the bar. Importance, initial prediction and tag are left out."""
     match = HEAD.fullmatch(head)
     if match is None:
         expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"

@@ -1,28 +1,28 @@
-"""Generate synthetic datasets, and mark their names in records."""
+"""Generate synthetic datasets, and mark their names in records as synthetic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 MARK = " (synthetic)"
-DEMO = "demo"  # This name needs no mark, because every copy is synthetic.
+DEMO = "demo"  # The demo's name needs no mark, because all its data is synthetic.
 
 
 def is_made(source: object) -> bool:
-    """Return whether a ``source.json`` belongs to data from `xmlc synth`, or to a copy of such data."""
+    """Return whether the content of a ``source.json`` describes data from `xmlc synth`, or a copy of such data."""
     return isinstance(source, Mapping) and "synthetic" in (source.get("origin"), source.get("data"))
 
 
 def name_in_records(name: str, made: bool) -> str:
-    """Return a dataset's name for records, and therefore for tables, figures, claims and the page."""
+    """Return the name of a dataset in records, which tables, figures, claims and the page also use."""
     return name + MARK if made and name != DEMO else name
 
 
 def is_synthetic(name: str) -> bool:
-    """Return whether a dataset's name in a record marks it as synthetic."""
+    """Return whether the name of a dataset in a record marks the dataset as synthetic."""
     return name.endswith(MARK) or name == DEMO
 
 
 def without_mark(name: str) -> str:
-    """Return a dataset's name in the catalogue and in paths, from its name in a record."""
+    """Return the name of a dataset in the catalogue and in paths, given its name in a record."""
     return name.removesuffix(MARK)

@@ -1,8 +1,8 @@
-"""Generate synthetic multi-class data with few examples of each class, similar to oplt2021's few-shot tasks.
+"""Generate synthetic multi-class data with few examples per class, similar to the few-shot tasks of oplt2021.
 
-ALOI has a thousand objects, each seen under 108 views. WikiPara has ten thousand pages with a few paragraphs each. The
-generators have similar numbers of classes, examples and features, and similar differences between the examples of a
-class. They copy neither the datasets nor the distributions of their values.
+ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
+paragraphs. The generated data have similar numbers of classes, examples and features, and similar differences between
+the examples of a class. They do not copy the datasets or the distributions of their values.
 """
 
 from __future__ import annotations
@@ -29,32 +29,33 @@ TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
 VIEWS = 108  # Views of each object, as in ALOI: azimuths, then directions of the light, then its colours.
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
-SURFACES = 5  # Surfaces of an object. Each has one colour.
-NUMBERS = 4  # Random numbers that describe a surface.
-FROM_BEHIND = 0.4  # Share of a surface that is seen from any side. The side that faces the viewer adds 1.
-BACKGROUND = 2e-3  # Least expected share of a bin, before the shares are scaled to the sum 1.
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that their text is short.
+SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
+NUMBERS = 4  # Number of random numbers that describe a surface.
+# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has 1 more.
+FROM_BEHIND = 0.4
+BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
+VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 
 
 class ObjectViews:
-    """Draw colour histograms of objects under 108 views. Each object is a class.
+    """Draw colour histograms of objects, each under 108 views. Each object is a class.
 
     An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
     histogram is the sum of the bumps of the visible surfaces. Among the views, 72 turn the object, 24 turn the light,
     and 12 shift all colours a little. Each bin is then multiplied by noise. Values are positive or 0, and most are
     positive.
 
-    Every number depends on (seed, object) or on (seed, object, view). The rows are all pairs of object and view in one
-    random order. Training and test sets are therefore drawn without replacement.
+    Every random number depends only on (seed, object) or (seed, object, view). The rows are all pairs of object and
+    view in one random order. Training and test sets are therefore drawn without replacement.
 
     Parameters
     ----------
     n_features : int
-        Bins of the histogram.
+        Number of bins of a histogram.
     n_labels : int
-        Objects. The number of rows is 108 times as large.
+        Number of objects. There are 108 times as many rows.
     seed : int
-        Not negative.
+        Seed of all random numbers, not negative.
     """
 
     def __init__(self, n_features: int, n_labels: int, seed: int = 0):
@@ -68,21 +69,21 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
 
         Returns
         -------
         X : csr_array of float32, shape (n, d)
-            Rows sum to about 1. Values are multiples of 1e-4.
+            Each row sums to about 1. Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
-            One label each.
+            Each row has exactly one label.
         P : None
-            The posteriors are unknown.
+            None, because the posteriors are unknown.
 
         Raises
         ------
         XmlcError
-            The rows are out of range.
+            The range of rows is not valid.
         """
         if not 0 <= start < end <= self._pairs.size:
             last = self._pairs.size - 1
@@ -98,23 +99,23 @@ class ObjectViews:
 
 
 class ShortTexts:
-    """Draw short texts as counts of words. Each text is about one of many topics.
+    """Draw short texts, each about one of many topics, as counts of words.
 
-    Word f has probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    special words, which are drawn like all words, so that few of them distinguish it. A quarter of a text's words come
-    from its topic. Text i is about topic i modulo m. Therefore n successive rows have each topic n / m times, and
-    a stream of them has to be shuffled.
+    Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
+    special words. They are drawn like all other words, so only a few of them distinguish the topic. A quarter of the
+    words in a text come from its topic. Text i is about topic i modulo m. Therefore n successive rows have each topic n
+    / m times, and a stream of these rows has to be shuffled.
 
     Parameters
     ----------
     n_features : int
-        Words d.
+        Number of different words, d.
     n_labels : int
-        Topics m.
+        Number of topics, m.
     nonzeros : int
-        Words of a text. A word that occurs twice counts 2.
+        Number of words in a text. A word that occurs twice has the count 2.
     seed : int
-        Not negative.
+        Seed of all random numbers, not negative.
     """
 
     def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
@@ -144,18 +145,18 @@ def draw_views(seed, pairs, n_features, shift, noise):
     ----------
     seed : int64
     pairs : int64 (n,)
-        Object times `VIEWS` plus view.
+        Number of the object times `VIEWS`, plus number of the view.
     n_features : int64
-        Bins d.
+        Number of bins d.
     shift : float64
-        Largest shift of a surface's colour by the light, to either side, as a share of the colour scale.
+        Largest shift of a surface's colour due to the light, in either direction, as a share of the colour scale.
     noise : float64
-        A bin is its expected share times a uniform number in 1 - noise .. 1 + noise.
+        Each bin is its expected share times a uniform random number in 1 - noise .. 1 + noise.
 
     Returns
     -------
     float32 (n, d)
-        Rows sum to about 1. O(n d SURFACES).
+        Histograms, whose rows sum to about 1. The time is O(n d SURFACES).
     """
     rows = np.zeros((pairs.size, n_features), dtype=np.float32)
     bins = np.empty(n_features, dtype=np.float64)
@@ -196,18 +197,19 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     ----------
     seed, start, end, n_features, n_labels : int64
     n_words : int64
-        Words of a text.
+        Number of words in a text.
     topic_words : int64
-        Special words of a topic, drawn like all words. Topics share common words.
+        Number of special words of a topic. They are drawn like all words, so that topics share common words.
     topic_share : float64
-        Share of a text's words that come from its topic.
+        Share of the words in a text that come from its topic.
 
     Returns
     -------
     lengths : int64 (n,)
-        Distinct words of each text.
+        Number of distinct words in each text.
     words : int32, counts : float32
-        Concatenated over the texts, ascending in each. O(n_words log n_words) per text.
+        Words and their counts, concatenated over the texts. Words ascend within each text. The time is O(n_words log
+        n_words) per text.
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)

@@ -19,47 +19,48 @@ from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
-CANDIDATES_PER_LABEL = 8  # Labels that an instance triggers, per label in its label set.
-RANK_PENALTY = 0.35  # A label's logit falls by this factor times the logarithm of its rank.
+CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, per label in its label set.
+RANK_PENALTY = 0.35  # A label's logit decreases by this factor times the logarithm of its rank.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-DRAW_COUNTER = 1 << 32  # Lower counters of a row draw features and values, the others draw labels.
+DRAW_COUNTER = 1 << 32  # Lower counters of a row draw features and values. Counters from here on draw labels.
 MODIFIERS = 3
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that their text is short.
+VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 
 
 class SyntheticModel:
-    """Draw instances, posteriors and labels from a true model.
+    """Draw instances, posteriors and labels from a known model.
 
-    An instance has about ``nonzeros`` features. Feature f has probability proportional to (f + 1) ** (-2/3).
-    A label has a few trigger features and three modifiers. Its posterior is
+    An instance has about ``nonzeros`` features. Feature f has a probability proportional to (f + 1) ** (-2/3). Each
+    label has a few trigger features and three modifier features. The posterior of label j is
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    if x has at least one of its triggers and the value is at least 0.001, and 0 otherwise. Labels are then drawn
-    independently. The posteriors are exact, because they define the data. Higher ranks have rarer triggers and larger
-    b_j, so that label frequencies fall as a power of the rank. Bisection sets b such that the first 2000 instances have
-    ``labels_per_instance`` labels on average.
+    if x has at least one of its triggers and the value is at least 0.001. Otherwise the posterior is 0. Here b_j is a
+    term of the label, and b is the same for all labels. Labels are drawn independently. The posteriors are exact,
+    because they define the data. Higher ranks have rarer triggers and larger b_j, so that label frequencies fall as a
+    power of the rank. Bisection finds the b for which the first 2000 instances have ``labels_per_instance`` labels on
+    average.
 
-    Everything is drawn from (seed, label) or (seed, row). A row is therefore the same in any block and on any number of
-    threads. Time and memory are linear in the non-zeros and the stored posteriors.
+    Every random number depends only on (seed, label) or (seed, row). A row is therefore the same in any block and on
+    any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
 
     Parameters
     ----------
     n_features, n_labels : int
     labels_per_instance : float
-        Average number of labels.
+        Average number of labels of an instance.
     nonzeros : int
-        Average number of draws of features per instance. Repeated draws are one feature.
+        Average number of features drawn for an instance. Repeated draws give a single feature.
     seed : int
-        Not negative.
+        Seed of all random numbers, not negative.
     posteriors : bool
-        Whether to return posteriors, of which an instance has many more than labels.
+        Whether to return posteriors. An instance has many more posteriors than labels.
 
     Raises
     ------
     XmlcError
-        A number is out of range, or instances trigger too few labels for ``labels_per_instance``.
+        A number is out of its range, or instances trigger too few labels for ``labels_per_instance``.
     """
 
     def __init__(
@@ -92,9 +93,9 @@ class SyntheticModel:
         Parameters
         ----------
         start, end : int
-            Row ids. A training set 0 .. a and a test set a .. b come from the same true model.
+            Range of row numbers. If a training set is 0 .. a and a test set is a .. b, both come from the same model.
         n_jobs : int or None
-            Threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
 
         Returns
         -------
@@ -102,7 +103,7 @@ class SyntheticModel:
             Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m), or None
-            The posteriors, or None if they are not requested. Posteriors that are not stored are 0.
+            The posteriors, or None if ``posteriors`` is false. Posteriors that are not stored are 0.
 
         Raises
         ------
@@ -133,12 +134,12 @@ class SyntheticModel:
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
-    """Find the intercept b for which the stored posteriors sigmoid(scores - b) sum to ``wanted``, by bisection.
+    """Return the intercept b for which the posteriors sigmoid(scores - b) sum to ``wanted``, found by bisection.
 
     Raises
     ------
     XmlcError
-        There are too few candidates for this many labels.
+        The instances have too few candidate labels.
     """
     if scores.size <= wanted:
         found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
@@ -157,14 +158,14 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
 
 
 class LabelModel(NamedTuple):
-    """Hold the true model, with label parameters grouped by feature.
+    """Hold the parameters of the known model. The parameters of labels are grouped by feature.
 
     Attributes
     ----------
     trigger_starts : int64 (d + 1,), trigger_labels : int32, trigger_weights : float64
-        Labels that each feature triggers, with weights.
+        Labels that each feature triggers, and the weights of these triggers.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
-        Features that modify each label's score, with weights.
+        Features that modify the score of each label, and their weights.
     bias : float64 (m,)
         Term b_j of each label.
     """
@@ -179,12 +180,12 @@ class LabelModel(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def popular_feature(u, n_features):
-    """Map a uniform number to a feature. Feature f has probability proportional to about (f + 1) ** (-2/3).
+    """Map a uniform random number to a feature. Feature f has a probability proportional to about (f + 1) ** (-2/3).
 
     Parameters
     ----------
     u : float64
-        In [0, 1).
+        Number in [0, 1).
     n_features : int64
     """
     return np.int64(n_features * u * u * u)
@@ -192,23 +193,23 @@ def popular_feature(u, n_features):
 
 @njit(cache=True, nogil=True)
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
-    """Draw each label's triggers and modifiers.
+    """Draw the triggers and the modifiers of each label.
 
-    A label's triggers lie around the feature with the same relative popularity rank as the label. Label frequencies
-    therefore follow a power law like feature frequencies.
+    A label's triggers are near the feature whose relative popularity rank equals the label's. Label frequencies
+    therefore follow a power law, as feature frequencies do.
 
     Parameters
     ----------
     seed, n_features, n_labels : int64
     n_triggers : int64
-        Triggers t of each label.
+        Number of triggers t of each label.
     skipped : int64
-        Number of most popular features, which trigger nothing.
+        Number of the most popular features, which trigger no label.
 
     Returns
     -------
     features : int64 (m, t), weights : float64 (m, t)
-        Triggers. The weights of a repeated feature are added up.
+        Trigger features and their weights. If a feature is repeated, its weights are added.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
     """
     features = np.empty((n_labels, n_triggers), dtype=np.int64)
@@ -231,17 +232,17 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 
 @njit(cache=True, nogil=True)
 def draw_row(seed, row, nonzeros, n_features, features, values):
-    """Draw one instance and return its number of features.
+    """Draw one instance, and return its number of features.
 
-    There are between half and one and a half times ``nonzeros`` draws. Each drawn feature is stored once.
+    The number of draws is between half and one and a half times ``nonzeros``. Repeated features are stored once.
 
     Parameters
     ----------
     seed, row, nonzeros, n_features : int64
     features : uint32
-        Output, ascending.
+        Output: the features in ascending order.
     values : float32
-        Output, multiples of 1e-4 in [0.1, 1].
+        Output: the values, multiples of 1e-4 in [0.1, 1].
     """
     key = stream_key(seed, Stream.SYNTHETIC_ROW.value + row)
     draws = max(1, nonzeros // 2 + random_below(key, 0, nonzeros + 1))
@@ -260,19 +261,19 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
 
 @njit(cache=True, nogil=True)
 def row_scores(features, values, model, dense, labels, scores):
-    """Score the labels that an instance triggers, and return their number.
+    """Compute the scores of the labels that an instance triggers, and return the number of these labels.
 
-    A score is the logit of the posterior without the common intercept.
+    A score is the logit of the posterior without the intercept that all labels share.
 
     Parameters
     ----------
     features, values : uint32, float32
-        The instance.
+        Features and values of the instance.
     model : LabelModel
     dense : float32 (d,)
-        Scratch, all zero on entry and return.
+        Scratch array, all zero at the start and at the end.
     labels, scores : int64, float64
-        Output, by ascending label. `most_triggers` returns the necessary size.
+        Output: the labels in ascending order, and their scores. `most_triggers` returns the necessary size.
     """
     count = 0
     for k in range(features.size):
@@ -300,12 +301,12 @@ def row_scores(features, values, model, dense, labels, scores):
 
 @njit(cache=True, nogil=True)
 def most_triggers(features, model):
-    """Count the triggers of an instance's features, the size of the buffers for `row_scores`.
+    """Return the number of triggers of an instance's features, which is the size of the buffers for `row_scores`.
 
     Parameters
     ----------
     features : uint32
-        The instance.
+        Features of the instance.
     model : LabelModel
     """
     count = 0
@@ -316,16 +317,16 @@ def most_triggers(features, model):
 
 @njit(cache=True, nogil=True)
 def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_probability):
-    """Draw instances ``start .. end - 1``, their posteriors and their labels.
+    """Draw instances ``start .. end - 1`` with their posteriors and labels.
 
     Parameters
     ----------
     seed, start, end, nonzeros, n_features : int64
     model : LabelModel
     intercept : float64
-        Common term b of all posteriors.
+        Intercept b, which all posteriors share.
     min_probability : float32
-        Smaller posteriors are 0.
+        Posteriors below this value are 0.
 
     Returns
     -------
@@ -377,7 +378,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
 
 @njit(cache=True, nogil=True)
 def sample_scores(seed, n_rows, nonzeros, n_features, model):
-    """Return the scores of all candidate labels of the first ``n_rows`` instances, which determine the intercept.
+    """Return the scores of all candidate labels of the first ``n_rows`` instances. They determine the intercept.
 
     Parameters
     ----------
