@@ -1,8 +1,8 @@
-"""Run the command line `xmlc`, with one subcommand for each step of the workflow.
+"""Run the command `xmlc`, which has one subcommand for each step of the workflow.
 
-Each step is the function ``command`` in its own module in ``xmlc.suite.steps``. A workflow rule therefore depends only
-on the files of its step. Other commands are ``<name>_command`` in the modules that `MODULES` lists. A module is
-imported only when its command is called, so that ``xmlc --help`` is quick.
+Each step is the function ``command`` in a module of ``xmlc.suite.steps``. A workflow rule therefore depends only on the
+files of its step. Other commands are functions ``<name>_command`` in the modules that `MODULES` lists. A module is
+imported only when its command runs, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import click
 from xmlc import __version__
 from xmlc.core.advice import message_of, sentence_of
 
-# Titles in the help. Each title has its commands, and each command has a description.
+# These titles structure the help. Each title has its commands, and each command has a description.
 GROUPS = {
     "Your own study": {
         "new": "Create a study with an example suite, model and method.",
@@ -87,12 +87,12 @@ COMMANDS = [name for commands in GROUPS.values() for name in commands]
 
 
 class LazyGroup(click.Group):
-    """Import subcommands of click when they are needed, and print an `XmlcError` as one message."""
+    """Import click's subcommands when they are needed, and print an `XmlcError` as one message."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the subcommand. If it does not exist, suggest the nearest name."""
+        """Return the subcommand with a name. If it does not exist, suggest the nearest name."""
         name = RENAMED.get(args[0], args[0]).lower() if args else ""
         if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
@@ -145,12 +145,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
-    except click.ClickException as error:  # The command line itself is wrong.
+    except click.ClickException as error:  # The command line itself has an error.
         _reworded(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
-        sys.exit(130)  # Shells use this status.
+        sys.exit(130)  # Shells use this exit status after Ctrl-C.
     except XmlcError as error:
         _fail(message_of(error))
     except MemoryError as error:
@@ -161,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
         _fail(f"out of memory ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
-        if error.errno == errno.EPIPE:  # The reader, such as `head`, has stopped reading.
+        if error.errno == errno.EPIPE:  # A program that reads the output, such as `head`, has ended.
             sys.exit(1)
         if (sentence := sentence_of(error)) is None:
             raise
@@ -169,7 +169,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:
-    """Return an error that describes ranges in words, and suggests the present name of an option or similar ones."""
+    """Return an error with ranges in words. Suggest the present name of an old option, or similar names."""
     if isinstance(error, click.NoSuchOption):
         similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
         near = RENAMED.get(error.option_name, "".join(similar))
@@ -193,13 +193,16 @@ def _show_warning(
     file: object = None,
     line: object = None,
 ) -> None:
-    """Print a warning in the form of an error. Add its place in the code unless it is a `UserWarning`."""
+    """Print a warning in the form of an error message. Add its place in the code unless it is a `UserWarning`."""
     place = "" if issubclass(category, UserWarning) else f" ({filename}:{lineno})"
     click.echo(f"xmlc: warning: {message}{place}", err=True)
 
 
 def _flush_standard_output() -> None:
-    """Flush now. A failure at the end of the process would give Python's own status and message."""
+    """Flush standard output now.
+
+    A failure at the end of the process would give Python's own exit status and message.
+    """
     try:
         print(end="", flush=True)
     except OSError:
@@ -209,7 +212,7 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # The frames keep deleted files open, which may fill the disk that has the log.
+    while error:  # The frames keep deleted files open, which may fill the disk on which the log is written.
         error.__traceback__, error = None, error.__context__
     gc.collect()
     with suppress(OSError):  # If nothing can be written, only the exit status reports the error.

@@ -1,4 +1,4 @@
-"""Run steps in a child process. The parent reports a step that the system kills, because the step itself cannot."""
+"""Run a step in a child process. If the system kills the step, the parent process reports it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
 
 
 def go_on_in_child(step: str) -> None:
-    """Continue in a child process. The parent passes signals on and ends with the child's exit status.
+    """Continue in a child process. The parent passes signals on, and ends with the child's exit status.
 
-    If a signal ends the child, the parent prints an error message. Systems other than Linux use no child.
+    If a signal ends the child, the parent prints an error message. On systems other than Linux, there is no child
+    process.
     """
     if sys.platform != "linux":
         return
@@ -42,7 +43,10 @@ def go_on_in_child(step: str) -> None:
 
 
 def said_of_kill(step: str, number: int, peak: int) -> str:
-    """Return a message with the signal that ended a step, its peak memory in bytes, and remedies after a SIGKILL."""
+    """Return a message with the signal that ended a step and its peak memory in bytes.
+
+    After a SIGKILL, add remedies.
+    """
     name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
     if number != signal.SIGKILL:
         return f"{step}: {name} ended the process. It used up to {peak / 1e9:.2g} GB of memory."

@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option ``--threads``. Its value is passed to numba before anything imports numba."""
+    """Add the option ``--threads`` to a command. Numba gets the value before anything imports numba."""
 
     def use(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
         set_process_threads(value)
@@ -36,7 +36,10 @@ def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def out_option(
     help: str, required: bool = True, multiple: bool = False, name: str = "--out"
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add ``--out``, or another option, for a folder that the command replaces. It is checked before the work."""
+    """Add an option, ``--out`` by default, for a folder that the command replaces.
+
+    The folder is checked before any work.
+    """
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         for folder in value if multiple else [value] if value else []:
@@ -49,7 +52,10 @@ def out_option(
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
-    """Return a JSON object. Refuse repeated keys, because Python's parser would keep only the last one."""
+    """Return a JSON object as a dict.
+
+    Raise an error for repeated keys, because Python's parser would keep only the last.
+    """
     if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
         raise click.BadParameter(f"found {twice[0]} twice, expected each hyperparameter once")
     return dict(pairs)

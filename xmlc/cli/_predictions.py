@@ -1,7 +1,7 @@
-"""Write and read files of predictions, for `xmlc predict` and `xmlc evaluate`.
+"""Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and a label set. With ``-k`` there are only k labels and no label set. A line of JSON has
-both: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag ``in_set``.
+Each instance has a ranking and a label set. With ``-k``, there are only k ranked labels. A line of JSON has the
+ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag ``in_set``.
 An instance without labels has one row with an empty label, score and flag.
 """
 
@@ -19,21 +19,22 @@ from typing import Any
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import lines_of, table_rows
 
-NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Columns of CSV.
+NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Names of columns in CSV.
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]} with descending scores, or CSV of `xmlc predict`'
 
 
-# One instance: its ranking as pairs of label and score, and its label set. None means all ranked labels.
+# A prediction for one instance: its ranking as pairs of label and score, and its label set. If the set is None, it
+# contains all ranked labels.
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 
 def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Prediction, Iterable[Any]]]) -> None:
-    """Print predictions as JSON lines or CSV, together with the columns that ``--keep`` names.
+    """Print predictions as JSON lines or CSV, together with the columns that ``--keep`` selects.
 
     Raises
     ------
     XmlcError
-        A column to keep has the same name as a column or key of the output.
+        A column that ``--keep`` selects has the same name as a column or key of the output.
     """
     if wrong := next((name for name in keep if name in {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}[to]), ""):
         raise XmlcError(f"--keep {wrong}: found a name that the predictions use, expected another. Rename the column.")
@@ -51,12 +52,12 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
 
 
 def read_predictions(file: Path) -> list[Prediction]:
-    """Read a file of predictions, with labels as texts.
+    """Return the predictions in a file. Labels are texts.
 
     Raises
     ------
     XmlcError
-        A line is not a prediction, a ranking does not descend, or a label is ranked twice.
+        A line is not a prediction, the scores of a ranking do not descend, or a label is ranked twice.
     """
     lines, found = lines_of(file), list[Prediction]()
     first = next(lines, "")
@@ -69,7 +70,7 @@ def read_predictions(file: Path) -> list[Prediction]:
             names, scores = [name for name, _ in row["labels"]], [float(score) for _, score in row["labels"]]
             chosen = row.get("set", names)
             are_names = isinstance(chosen, list) and all(isinstance(name, str | int) for name in names + chosen)
-            # NaN fails this comparison, too.
+            # This comparison is also false for NaN.
             if not are_names or not all(one >= other for one, other in pairwise([math.inf, *scores])):
                 raise ValueError
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
@@ -81,7 +82,7 @@ def read_predictions(file: Path) -> list[Prediction]:
 
 
 def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the rows of each instance, with the line number of the first row."""
+    """Yield the rows of each instance, and the line number of its first row."""
     rows = table_rows(lines, file, ",")
     _, header = next(rows)
     cells = ((line, dict(zip(header, row))) for line, row in rows)

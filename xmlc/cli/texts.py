@@ -1,4 +1,4 @@
-"""Run `xmlc fit`, `predict` and `evaluate`, which use models on your own files without the workflow."""
+"""Run `xmlc fit`, `predict` and `evaluate`, which train and use models on users' files without the workflow."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
-BATCH = 1000  # Texts that are read, and predicted or learned, at a time.
+BATCH = 1000  # Number of texts that are read at a time, and then predicted or learned.
 AT = (1, 3, 5)
-RANKED = 5  # Labels of a ranking. It has more if the label set has more.
-DIGITS = 6  # Digits of an estimate.
-PRESET = "plt-ranking"  # Hyperparameters of `PLT.for_ranking`.
+RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels if its label set has more.
+DIGITS = 6  # Number of digits of an estimate.
+PRESET = "plt-ranking"  # Selects the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 ESTIMATORS_HELP = (
     f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. "
@@ -45,7 +45,10 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Refuse an empty text. Replace ``\t`` and ``\n``, which are hard to type in a shell, by a tab and a newline."""
+    r"""Raise an error for an empty text.
+
+    Replace ``\t`` and ``\n`` by a tab and a newline, which are hard to type in a shell.
+    """
     if value == "":
         raise click.BadParameter("found '', expected at least one character", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
@@ -169,7 +172,7 @@ def fit_command(
 def predict_command(
     file: Path, folder: Path, k: int | None, threshold: float | None, to: str, trusted: bool, threads: int, **given: Any
 ) -> None:
-    """Write rankings and label sets."""
+    """Write the rankings and label sets of texts or feature vectors."""
     if k and threshold is not None:
         raise XmlcError("found -k and --threshold, expected only one of them. Leave out one.")
     keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
@@ -201,7 +204,7 @@ def predict_command(
 @click.argument("file", type=INPUT)
 @columns_options
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
-    """Print precision, nDCG and recall at k, and F-measures."""
+    """Print precision, nDCG and recall at k, and F-measures of predictions."""
     found = read_predictions(predictions)
     if is_texts(file, given["format"]):
         truths = [document.labels for batch in text_batches(file, given, BATCH) for document in batch]
@@ -238,9 +241,9 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Return whether a file has texts, according to its format or its suffix.
+    """Return whether a file has texts instead of features, by its format or its suffix.
 
-    Files of features may also end in ``.txt``. A file of fastText has a label in its first line.
+    Files of features may also end in ``.txt``. A file in fastText's format has a label in its first line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
@@ -249,7 +252,7 @@ def is_texts(file: Path, format: str | None) -> bool:
 
 
 def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
-    """Read features and labels from a file or two."""
+    """Read features and labels from one file or from two files."""
     second = None if given["labels"] == Columns().labels else given["labels"]
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
@@ -260,7 +263,10 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features that a model predicts from. A file of matrices needs no second file with labels."""
+    """Read the features for a model's predictions.
+
+    If the features are a matrix, no second file with labels is needed.
+    """
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
     return features_and_labels(file, given, model.n_features_in_)[0]
@@ -269,7 +275,7 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
 def text_batches(
     file: Path, given: dict[str, Any], size: int | None, labelled: bool = True
 ) -> Iterator[list[Document]]:
-    """Yield the documents of a file in lists of ``size`` documents, or in one list if ``size`` is None."""
+    """Yield the documents of a file in lists of ``size`` documents, or in a single list if ``size`` is None."""
     columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"], given.get("keep", ()))
     found = documents(file, given["format"], columns, labelled)
     while batch := list(islice(found, size)):
@@ -279,10 +285,10 @@ def text_batches(
 def predicted_labels(
     model: SparseProbabilityEstimator, names: list[Any], X: Any, k: int | None, threshold: float | None
 ) -> Iterator[Prediction]:
-    """Rank the labels of each instance, and mark its label set.
+    """Rank the labels of each instance, and mark the labels in its label set.
 
-    A ranking has k labels, or as many as the label set and at least `RANKED`. A label of the set may be missing from
-    the ranking, because a beam missed it or estimates are equal. It is then added at the end.
+    A ranking has k labels. Without k, it has as many labels as the label set, but at least `RANKED`. A label of the set
+    may be missing from the ranking, because a beam missed it or estimates are equal. Such a label is added at the end.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
