@@ -13,7 +13,8 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
-# Datasets whose models and estimates are deleted once the run no longer needs them (`keep_models`), and all others.
+# The next two patterns match datasets whose models and estimates are deleted once the run no longer needs them
+# (`keep_models`), and all others.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
 # On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `batch_seeds`. On other

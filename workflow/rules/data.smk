@@ -1,4 +1,4 @@
-# Datasets, from a source to arrays on disk, and simulations, which need no dataset.
+# These rules provide datasets, from a source to arrays on disk, and simulations, which need no dataset.
 rule download:
     output:
         directory("resources/{dataset}"),

@@ -1,4 +1,4 @@
-# Label sets, from thresholds of labels or from inference for each instance.
+# These rules compute label sets, from thresholds of labels or from inference for each instance.
 # The first rule tunes all threshold methods of a model on the validation estimates and evaluates them on the test set.
 # Its records are one output, a folder, because the methods depend on the model.
 rule thresholds:

@@ -1,4 +1,4 @@
-# Measurements of models: rankings, estimates, forests by number of trees, sweeps and streams.
+# These rules measure models: rankings, estimates, forests by number of trees, sweeps and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
