@@ -139,7 +139,9 @@ def tell_plan():
     cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
-    estimate = cost_report(project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made))
+    estimate = cost_report(
+        project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made)
+    )
     print(estimate, end="\n" if estimate else "", file=sys.stderr, flush=True)
 
 
