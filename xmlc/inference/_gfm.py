@@ -188,13 +188,13 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     column k of F. Without bounds, the search takes O(L^2 S). Three bounds avoid work that cannot change the result.
 
     1. E_k <= B_k = 2 sum_is p_is / (s + k), because p_is >= 0 and B_k is the sum over all labels instead of k labels.
-    B_k falls with k. The loop over k ends when B_k does not exceed the best value found. 2. E_k <= 2 A_k, where A_k = k
-    t + sum_i max(f_ik - t, 0) for any t. The bound is tight if t is near the k-th largest entry. Labels are sorted by
-    descending marginal, so t is set to the entry of the k-th label. One vectorised pass often makes the selection of
-    the k largest entries unnecessary. 3. Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' +
-    k) / (s' + j) for j > k. By (2), with the same t,
-       E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j. The loop ends when
-       the bound for j = k + 1 does not exceed the best value found.
+       B_k falls with k. The loop over k ends when B_k does not exceed the best value found.
+    2. E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. The bound is tight if t is near the k-th
+       largest entry. Labels are sorted by descending marginal, so t is set to the entry of the k-th label. One
+       vectorised pass often makes the selection of the k largest entries unnecessary.
+    3. Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2),
+       with the same t, E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j.
+       The loop ends when the bound for j = k + 1 does not exceed the best value found.
 
     Bounds (2) and (3) never skip a value that exceeds the best, because `TIE` is larger than rounding errors.
 

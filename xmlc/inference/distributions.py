@@ -201,13 +201,12 @@ def truncation_bound(
     Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these dropped labels.
     E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
 
-    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and nothing is gained if b
-    = 0. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa). 2. A
-    dropped positive only adds to the size of y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a subset
-    of
-       the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at most
-       F(y', h) r / (k + 2). Its mean is at most delta / (k + 2), because F <= 1. With independence it is at most the
-       product of the expectations. If h0 is empty, it is Pr(y' = 0, r >= 1).
+    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and nothing is gained if
+       b = 0. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa).
+    2. A dropped positive only adds to the size of y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a
+       subset of the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at
+       most F(y', h) r / (k + 2). Its mean is at most delta / (k + 2), because F <= 1. With independence it is at most
+       the product of the expectations. If h0 is empty, it is Pr(y' = 0, r >= 1).
 
     The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
 

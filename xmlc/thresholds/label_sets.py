@@ -36,9 +36,9 @@ class LabelSets(Estimator):
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
-    micro_f       one `ExpectedF` for all estimates, as if all belonged to one label instance_f
-    `xmlc.inference.gfm_sizes` with labels, `xmlc.inference.meuf` without ============
-    ==============================================================================
+    micro_f       one `ExpectedF` for all estimates, as if all belonged to one label
+    instance_f    `xmlc.inference.gfm_sizes` with labels, `xmlc.inference.meuf` without
+    ============  ==============================================================================
 
     Parameters
     ----------
