@@ -1,8 +1,8 @@
 """Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
 
 Each instance has a ranking and a label set. With ``-k``, there are only k ranked labels. A line of JSON has the
-ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag ``in_set``.
-An instance without labels has one row with an empty label, score and flag.
+ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag
+``in_set``. An instance without labels has one row with an empty label, score and flag.
 """
 
 from __future__ import annotations
