@@ -243,9 +243,8 @@ def half_width(
     runs, and the published mean over ``theirs`` runs. Their difference has the variance s^2 (1 / ours + 1 / theirs).
     Rounding of the published number adds u^2 / 12. Two independent splits add twice the square of the split error.
 
-    Only s is estimated, and only from a few runs. h is therefore based on Student's t. Let q be the
-    share of the variance that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of
-    freedom.
+    Only s is estimated, and only from a few runs. h is therefore based on Student's t. Let q be the share of the
+    variance that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
 
     Parameters
     ----------

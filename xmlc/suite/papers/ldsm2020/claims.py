@@ -178,7 +178,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
 
 @statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the largest trees of a sweep with trees for a sixteenth of T_max, if their numbers of nodes differ."""
+    """Compare the trees at the largest T_max of a sweep with trees at a sixteenth of it, if both differ in size."""
     for record in of_ours(records):
         rows = {float(str(row.value)): row for row in record.rows}
         most, few = rows[max(rows)], rows.get(max(rows) / FEWER)

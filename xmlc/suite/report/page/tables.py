@@ -31,7 +31,8 @@ ABSENT = "absent"  # This mark is for a cell without our number, which is shown 
 class PageTable:
     """Hold a table of the page.
 
-    ``panels`` are visible. The panels of further columns and of published rows that were not run are folded.
+    The page shows ``panels``. Two panels are folded: ``further`` has the other columns, and ``not_run`` has the
+    published rows that we did not run.
     """
 
     identifier: str

@@ -289,7 +289,7 @@ class Record(RecordFile):
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRecord(Record):
-    """Represent a record for tables or figures, which do not need the estimator."""
+    """Represent a record from which tables or figures are built without the estimator."""
 
     estimator: str = ""
 
