@@ -97,7 +97,7 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
     records : sequence of Path
         Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        Methods whose files in folders are used, in this order. An empty sequence selects all methods.
+        Only files of these methods are used from folders, in this order. An empty sequence selects all methods.
     declared : Declared
         The table or figure.
 

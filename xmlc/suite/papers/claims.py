@@ -183,7 +183,10 @@ def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingR
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:
-    """Return the smallest effect for each dataset, subject and seed, as a test of all parts of a statement at once."""
+    """Return the smallest effect for each dataset, subject and seed.
+
+    All parts of a statement hold if the smallest effect supports the statement.
+    """
     found: dict[tuple[str, str, int], Effect] = {}
     for effect in effects:
         run = effect.dataset, effect.subject, effect.seed

@@ -204,7 +204,7 @@ def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
     """Return mean and standard deviation of some values.
 
-    Values are added in order, as in known versions of pandas for fewer than eight values.
+    Values are added one after another. Known versions of pandas add fewer than eight values in the same order.
     """
     n, mean = len(values), reduce(add, values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
