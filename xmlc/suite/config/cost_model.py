@@ -135,7 +135,7 @@ def fitted(variant: str, target: str) -> tuple[float, ...]:
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
     """Return a constant and the exponents of `COLUMNS`.
 
-    The exponents fit the rows best, are near `USUAL` and at least 0.
+    The exponents are at least 0, fit the rows and are near `USUAL`.
 
     All trees of a forest have the same cost, so their exponent is not fitted.
 

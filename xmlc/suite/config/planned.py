@@ -37,7 +37,7 @@ class Where:
     baselines : bool
         Whether to include baselines whose programs are installed.
     searched : bool
-        Whether to select only models with ranges or a search of hyperparameters.
+        Whether to select only models whose hyperparameters have search ranges or were searched.
     beside : (str, int) or None
         A model of other suites, and a number of labels. The model's rankings are included on datasets that have at most
         this many labels in the catalogue.

@@ -20,7 +20,7 @@ from xmlc.compiling import (
     model_of,
 )
 
-LOOK_UP = ("oracle", "estimates")  # These estimators compute nothing.
+LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values and need no kernels.
 
 
 def parts_of(suite: Path) -> list[CompiledPart]:
