@@ -43,6 +43,7 @@ class OmikujiParabel(ProgramModel):
         The squared hinge loss gives a tree the score exp(-sum of max(0, 1 - margin)^2) along the path. The score is
         between 0 and 1, but is not an estimate of a probability. The logistic loss gives the PLT's product of
         probabilities.
+    beam_size : int
         Number of nodes kept on each level. Labels outside the beam have no score.
     min_branch_size : int
         A node with fewer labels is a leaf.
