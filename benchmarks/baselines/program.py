@@ -92,7 +92,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         """Load the program's model from its files."""
 
     def _new_folder(self) -> None:
-        """Create the temporary folder for the program's files. It exists as long as this object."""
+        """Create the temporary folder for the program's files. The folder is deleted together with this object."""
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)
 
