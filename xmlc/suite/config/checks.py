@@ -1,4 +1,4 @@
-"""Check the names in suites, mentioned models, hyperparameters and methods."""
+"""Check suites: reserved names, mentioned models, hyperparameters and methods."""
 
 from __future__ import annotations
 

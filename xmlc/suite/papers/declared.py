@@ -254,7 +254,7 @@ def datasets(*quantities: str) -> PanelDefinition:
 
 
 def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelDefinition:
-    """Declare a panel of the published numbers that we did not run, if there are any."""
+    """Declare a panel of the paper's rows that we did not run. It is left out if there are no such rows."""
     return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
 
 

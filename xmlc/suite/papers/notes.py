@@ -16,7 +16,7 @@ from xmlc.suite.results.titles import LIMITS, model_title
 
 
 def fixed(*lines: str) -> Notes:
-    """Return a function that returns these notes for any table."""
+    """Return a function that returns ``lines`` as the notes of any table."""
     return lambda table: list(lines)
 
 

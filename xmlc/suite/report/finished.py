@@ -82,8 +82,9 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
 def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     """Return tables with the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
 
-    Each run is added once. The checksum of a record detects damage and edits, but is not a signature. Records that both
-    we and the contributor have must give equal results. Equal results show that both machines compute the same.
+    Each run is added once. The checksum of a record detects damage and edits, but is not a signature. If both we and
+    the contributor have a record, the two copies must contain equal results. Equal results show that both machines
+    compute the same.
 
     Raises
     ------

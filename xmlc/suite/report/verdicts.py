@@ -283,7 +283,8 @@ class Judge:
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: The split whose measured numbers are counted, for each paper and other split of the same instances.
+    #: Pairs of paper and split whose measured numbers are not counted. Each value is the split of the same instances
+    #: that is counted instead.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: The settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)

@@ -57,7 +57,7 @@ class Fetched(NamedTuple):
     entry : Dataset
         The catalogue entry with the actual names of the files.
     copied : dict
-        State of the files in a folder of this machine, as `states` returns it. Empty for an address.
+        State of the files in a folder of this machine, as `states` returns it. Empty if ``origin`` is an address.
     of_catalogue : bool
         Whether the address is in the catalogue. The content of such an address must never change.
     """
@@ -205,7 +205,7 @@ def _fetched(base: str, name: str, out: Path) -> Path:
     Raises
     ------
     NotThere
-        The mirror has no such file. The message has the result for ``name`` without suffix.
+        The mirror has none of these files. The message states why the download of ``name`` itself failed.
     """
     problems = []
     for suffix in SUFFIXES:

@@ -241,7 +241,7 @@ def _limit(method: str, truth: LabelsBySize) -> float:
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # Only a time limit makes this None, and there is none.
+    assert found is not None  # Inference returns None only at a time limit, and none is set here.
     return found[0]
 
 

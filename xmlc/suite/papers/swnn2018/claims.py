@@ -115,7 +115,10 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
 
 @statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Divide AmazonCat's median in Table 2, the paper's largest, by the dataset's median over labels that occur."""
+    """Divide the largest median in Table 2 by the dataset's median number of occurrences of a label.
+
+    The largest median is AmazonCat's. Labels that never occur are left out.
+    """
     for record in records:
         yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)
 

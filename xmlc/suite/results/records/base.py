@@ -241,7 +241,7 @@ class Record(RecordFile):
     """Represent a JSON file about one model on one dataset.
 
     ``model`` is the model's name in tables, and ``split`` is the training split. ``settings`` contains the other
-    settings that the numbers depend on. Their names are in `xmlc.suite.results.settings.RECORDED`.
+    settings that the numbers depend on. `xmlc.suite.results.settings.RECORDED` lists the names of these settings.
     """
 
     dataset: RecordedDataset
