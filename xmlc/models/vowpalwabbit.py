@@ -89,7 +89,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # the program's object that has loaded the model
+    _workspace = cast("Any", None)  # The program's workspace, in which the model is loaded.
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3

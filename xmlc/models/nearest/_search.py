@@ -200,8 +200,8 @@ def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, bes
     block : Block
         Sums and bounds of the block.
     high : float32
-        Limit that at least S bounds of the block reach. The instances that reach the limit are first. Few other bounds
-        then reach the S-th best similarity.
+        Limit that at least S bounds of the block reach. Instances whose bounds reach the limit are compared with the
+        query first. Few other bounds then reach the S-th best similarity.
     rows : IndexRows
         The training instances.
     groups, candidates, beta, powers, best

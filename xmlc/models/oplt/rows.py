@@ -47,7 +47,7 @@ def empty_row_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Create a block of ``width`` columns without features for node v. Weights of the constant feature are zero."""
+    """Create an empty block for node v: ``width`` columns and no features. Weights of the constant feature are zero."""
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
