@@ -42,7 +42,7 @@ def candidates(p, ids, with_empty=True):
     ids : uint32 (L,)
         Label ids.
     with_empty : bool
-        Whether the empty set may be best.
+        Whether the best set may be empty.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
     marginals : float64
         The marginals of these labels, above 0.
     with_empty : bool
-        Whether the empty set may be best.
+        Whether the best set may be empty.
     counts : int64 (n,)
         Receives the sizes of the best sets.
     values : float64 (n,)

@@ -3,7 +3,7 @@
 Marginals do not describe the dependence between labels. If labels are assumed to be independent, their number varies
 too much. For example, if estimates sum to 0.69, half of the instances have no label under independence, even if every
 instance has one. GFM's matrix P depends on the dependence between labels only through the number of labels (gfm2011,
-Theorem 3.1). The distribution of this number can be learned from few instances. Let
+Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. Let
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
 

@@ -1,7 +1,7 @@
 """Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
 
-Without a fixed loop length, a compiler splits a loop into single numbers or into vectors of the processor's width. The
-order of the sum depends on this choice. In this module the source code fixes the number of lanes.
+Without a fixed loop length, a compiler adds single numbers or vectors of the processor's width. The order of the sum
+depends on this choice. In this module, the source code fixes the number of lanes.
 """
 
 from __future__ import annotations

@@ -92,7 +92,10 @@ def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.c
 
 
 def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
-    """Return `agreement` for data in one or more blocks. ``times`` has one number per row of all blocks together."""
+    """Return `agreement` for data in one or more blocks.
+
+    ``times`` contains the weights of all instances, in the order of the blocks.
+    """
     counts, first = [], 0
     for truth, predicted in blocks:
         last = first + truth.shape[0]

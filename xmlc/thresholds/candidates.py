@@ -188,7 +188,9 @@ def list_hits(spe, truth, hits, largest):
 
 @njit(cache=True, nogil=True)
 def count_between(spe, starts, lowest, counts):
-    """Count, for each candidate, the estimates from its ``lowest`` up to the next higher candidate.
+    """Count the estimates between each candidate and the next higher candidate of the label.
+
+    An estimate counts for the highest candidate whose ``lowest`` it reaches.
 
     Parameters
     ----------
