@@ -18,7 +18,7 @@ from xmlc.suite.schemas import converted, located, read_yaml
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
-# These keys of an entry define how its files are read.
+# Keys of an entry that define how the dataset's files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
 #: Number of files for one part of a dataset, in formats with several files.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
@@ -33,7 +33,7 @@ DatasetName = Annotated[
     ),
 ]
 PositiveCount = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-PositiveAverage = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # Whole numbers in the file stay integers.
+PositiveAverage = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]  # Whole numbers in YAML stay integers.
 Format = Literal["repository", "repository-two-files", "npz", "arff", "svmlight", "libsvm", "vw", "coordinates"]
 Propensity = Annotated[
     tuple[Annotated[float, Meta(ge=0)], Annotated[float, Meta(gt=0)]],
@@ -45,8 +45,8 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 class SplitFiles(TypedDict):
     """Describe how one data file is split.
 
-    ``train`` and ``test`` are files of row numbers, which start from 1. ``column`` is the column that is read in these
-    files, counted from 0.
+    ``train`` and ``test`` are files of row numbers, which start from 1. Row numbers are in the column ``column`` of
+    these files, counted from 0.
     """
 
     train: str
@@ -211,12 +211,12 @@ class Dataset:
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return parameters of `xmlc synth` for all features and labels, and for one in ``one_in`` instances.
+        """Return parameters of `xmlc synth` for a dataset of this shape, with 1 / ``one_in`` of the instances.
 
         Raises
         ------
         XmlcError
-            The entry lacks some of these numbers.
+            The entry lacks a number of this shape.
         """
         known = self.known_shape
         if missing := [
@@ -246,24 +246,24 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return the entries for the different files that a folder or mirror may have, in order of preference."""
+        """Return an entry for each set of files that a folder or mirror may have, in order of preference."""
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the files of a folder that may belong to the dataset, by name without suffixes such as ``.gz``."""
+        """Return a folder's files that may belong to the dataset. Keys are names without suffixes such as ``.gz``."""
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
         return {name: file for name, file in found if file.is_file()}
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
-        """Return the first layout whose files all exist."""
+        """Return the first of `layouts` whose files are all in ``found``, or None."""
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return the entry with the actual names of its files."""
+        """Return a copy of the entry in which ``found`` replaces the names of files."""
 
         def name(file: str) -> str:
             return found.get(file, file)
@@ -335,13 +335,13 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return an entry with its name. Its alternatives get the same name and filter."""
+    """Return a named copy of an entry. Its alternatives get the same name, and its filter if they have none."""
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Return texts about keys that contradict each other, which types cannot express."""
+    """Return texts about keys of an entry that contradict each other. Types cannot express these contradictions."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder and without a leading dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

@@ -24,7 +24,8 @@ RESERVED = frozenset(
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
 FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the folders of models.
-# Hyperparameters that each run sets. A value in a suite would make all seeds equal, or use more threads than planned.
+# Hyperparameters that each run sets. With values from a suite, all runs would have the same seed, or use more threads
+# than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
@@ -105,7 +106,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     for key in {*keys} & {*SET_BY_RUNS}:
         raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
     if program_of(model.estimator) and (model.optional or name in suite.baselines):
-        return  # The program of a baseline may be missing.
+        return  # The program that a baseline wraps may be missing.
     if ".py:" in model.estimator:
         check_file(model.estimator, keys)
     elif ":" in model.estimator:
@@ -123,7 +124,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
     """Check that a class of another library can be instantiated with each set of hyperparameters."""
     own = model.estimator.replace(":", ".py:")
-    if Path(own.partition(":")[0]).is_file():  # Jobs do not import modules from this folder.
+    if Path(own.partition(":")[0]).is_file():  # Jobs cannot import modules from the current folder.
         raise XmlcError(f"found {model.estimator}, a module in this folder, expected {own}")
     for values in given:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)

@@ -18,12 +18,12 @@ def options(name: str, values: Iterable[object]) -> list[str]:
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options of `xmlc tune` for a model on a dataset.
+    """Return the options with which `xmlc tune` searches hyperparameters of a model on a dataset.
 
     Raises
     ------
     XmlcError
-        The result of a search is requested, but no search is configured.
+        The model has no search that the settings allow.
     """
     search, tuning = project.models[model].search, project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
@@ -39,7 +39,7 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
-    """Return the options of `xmlc sweep` for a sweep of a suite on one dataset."""
+    """Return the options with which `xmlc sweep` runs one sweep of a suite on one dataset."""
     sweep = project.suites[paper].sweeps[name]
     values = [word for value in sweep.values_on(dataset) for word in ("--value", json.dumps(value))]
     parameters = ["--parameters", json.dumps(sweep.hyperparameters)]
@@ -52,7 +52,7 @@ def inference_options(project: Project, model: str, split: str) -> list[str]:
     Raises
     ------
     XmlcError
-        Two suites disagree about samples or the time limit.
+        Two suites set different numbers of samples or different time limits for the model.
     """
     methods: dict[str, None] = {}
     settings: dict[str, tuple[int, float | None]] = {}

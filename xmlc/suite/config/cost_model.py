@@ -1,4 +1,4 @@
-"""Predict the cost of a training by a model that is fitted to measurements of `benchmarks scale` (shapes.csv)."""
+"""Predict the costs of a training. The cost model is fitted to measurements of `benchmarks scale` (shapes.csv)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,25 @@ from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel")
-# Default numbers of trees in a forest, and of passes for other estimators.
+# Default number of trees of each forest, and default number of passes of each other estimator.
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
-# The largest number of nodes that was measured. A tree with fewer nodes costs (nodes / LDSM_NODES) ** LDSM_POWER.
+# The largest measured number of nodes of an LdSM tree. A tree with fewer nodes counts as (nodes / LDSM_NODES) **
+# LDSM_POWER trees.
 LDSM_NODES, LDSM_POWER = 2000, 0.35
-# Units are the trees of a forest, or the passes of another estimator.
+# Variables of the cost model. "units" is the number of trees of a forest, or the number of passes of another estimator.
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
-# These are typical exponents of the columns. The fit keeps the exponents near these values.
+# Typical exponents of the variables in `COLUMNS`, for each predicted cost. The fit keeps the exponents near these
+# values.
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-WEIGHT = 0.3  # Weight of USUAL. The logarithm of n differs by 4 between a shape and its 1/64.
-LEAST = 0.01  # Lower bound of each column. It is below 1, because a tree of few nodes is a fraction of a unit.
-MANY = 5000  # Rows with fewer instances have a lower weight.
-MOST = 24  # Maximum bytes of a label tree's model per pair of label and feature. Small datasets come close to it.
+WEIGHT = 0.3  # Weight of USUAL in the fit. For comparison, log(n) differs by 4 between a shape and a 64th of it.
+LEAST = 0.01  # Lower bound of each variable. The bound is below 1, because a tree of few nodes is a fraction of a unit.
+MANY = 5000  # Measurements with fewer instances have a lower weight in the fit.
+MOST = 24  # Maximum bytes of a label tree's model per pair of label and feature, nearly reached by small datasets.
 
 
 class FitCosts(NamedTuple):
@@ -48,8 +50,7 @@ class FitCosts(NamedTuple):
     ranking_ms: float
 
 
-# For an estimator without measured rows, these are the costs per byte of the data. The key `memory` of a model
-# overrides the memory.
+# Costs per byte of the data, for an estimator without measurements. The key `memory` of a model overrides the memory.
 UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
@@ -68,7 +69,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
         return _costs_of_stacking(size, n, given)
     variant, units, arity = variant_of(estimator, given, size.m)
     costs = _predicted(size, n, variant, units, arity)
-    if variant == "fastxml-tail":  # The classifiers of tail labels were measured with one tree.
+    if variant == "fastxml-tail":  # The tail classifiers were measured together with one tree.
         forest = _predicted(size, n, "fastxml", units - 1, arity)
         return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
@@ -76,7 +77,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return the name under which a model is measured, its trees or passes, and the arity of its tree over m labels."""
+    """Return the name of a model's measurements, its number of trees or passes, and its tree's arity over m labels."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
     drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
@@ -117,7 +118,7 @@ def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCos
 
 @cache
 def measured() -> dict[str, list[dict[str, str]]]:
-    """Return the rows of shapes.csv for each estimator."""
+    """Return the measurements in shapes.csv, grouped by estimator."""
     rows: dict[str, list[dict[str, str]]] = {}
     with SHAPES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -127,23 +128,23 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the fit of a variant's column. If no row has a number in it, return the fit of the simpler variant."""
+    """Return the fit of a variant's cost ``target``, or the simpler variant's fit if this cost was not measured."""
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
 
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
-    """Return a constant and the exponents of `COLUMNS`.
+    """Fit the cost ``target`` to measurements, and return a constant and the exponents of `COLUMNS`.
 
-    The exponents are at least 0, fit the rows and are near `USUAL`.
+    The exponents are at least 0. The fit balances the errors on the measurements and the distances from `USUAL`.
 
-    All trees of a forest have the same cost, so their exponent is not fitted.
+    All trees of a forest have the same cost, so the exponent of the number of trees is not fitted.
 
     Parameters
     ----------
     rows : sequence of mapping
     target : str
-        The column to predict.
+        The cost to predict, a column of shapes.csv.
     forest : bool
 
     Returns
@@ -170,7 +171,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the value that a fit predicts for a shape, the numbers of `COLUMNS`, or 0 if there is no fit."""
+    """Return the cost that a fit predicts for a shape, or 0 if there is no fit. A shape has the values of `COLUMNS`."""
     if not fit:
         return 0.0
     powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True))

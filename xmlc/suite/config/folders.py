@@ -1,4 +1,4 @@
-"""Find the configuration of a folder: a clone has it in `config`, and a study has it next to its results."""
+"""Find the configuration of a project. A clone keeps its configuration in `config`, and a study next to its results."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: This folder contains links into the clone, or copies of their files in a wheel. The links are `Snakefile`,
-#: `workflow`, `config`, and `study`, the template of a study.
+#: This folder contains `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone, they are
+#: links to the clone's files, and in a wheel they are copies.
 SHIPPED = PACKAGE / "shipped"
 STUDY = "suite"  # The name of a study's only suite.
 
 
 def is_study(folder: Path) -> bool:
-    """Return whether a folder is a study: it has ``suite.yaml`` but no folder ``config``, unlike a clone."""
+    """Return whether a folder is a study. Unlike a clone, a study has ``suite.yaml`` and no folder ``config``."""
     return (folder / f"{STUDY}.yaml").is_file() and not (folder / "config").is_dir()
 
 
@@ -23,7 +23,7 @@ def config_folder(folder: Path = Path()) -> Path:
 
 
 def config_files(name: str, config: Path) -> list[Path]:
-    """Return the configuration files with a given name. A study's own file is last, because it takes precedence.
+    """Return the configuration files with a given name, in ascending order of precedence.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def config_files(name: str, config: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        In a clone, the only element is the file. In a study, the list has the package's file, then the study's own file
-        if it exists.
+        In a clone, the list has one file. In a study, the list has the package's file, then the study's own file if the
+        study has one.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

@@ -21,24 +21,24 @@ from xmlc.suite.config.settings import RequestedSearch
 from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
-PROCESS = 800e6  # Bytes of an interpreter and uncached kernels, and of Snakemake itself on another node.
-MEMORY_MARGIN, TIME_MARGIN = 2, 3  # A job requests its estimate times these factors.
-SHORTEST, LONGEST = 30, 2880  # Least and most minutes that a job requests.
+PROCESS = 800e6  # Bytes of memory of Python, of kernels compiled in the process, and of Snakemake on another node.
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # A job requests the estimated memory and time, each multiplied by its factor.
+SHORTEST, LONGEST = 30, 2880  # Lower and upper bound on the minutes that a job requests.
 SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of one hashed weight.
 OF_DATA = 12  # Bytes of memory for each byte of the data.
 DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data.
-# The following two numbers are per estimate above the minimum probability: bytes on disk, and CPU seconds of a method.
+# Costs of each estimate above the minimum probability: bytes on disk, and CPU seconds of each threshold method.
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 # Maximum number of estimates in memory, and bytes of each estimate including temporary arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
-OF_INSTANCES = 60  # An instance has estimates for the labels of this many other instances.
-# Each thread grows one tree of these forests, and the cost model was measured with one tree.
+OF_INSTANCES = 60  # An instance has at most as many estimates as this number of instances has labels.
+# Each thread grows one tree of these forests. The cost model's memory was measured with one tree at a time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
-WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # These steps load a model and predict.
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that load a model and predict.
 
 
 class Cost(NamedTuple):
-    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes that it leaves on disk."""
+    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes of the files that it leaves."""
 
     seconds: float
     memory: float
@@ -46,7 +46,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
-    """Return the cost of a step's job. The wildcards of its rule identify the job."""
+    """Return the costs of one job of a step. The values of the rule's wildcards identify the job."""
     if (dataset := wildcards.get("dataset")) is None:
         return Cost(60, PROCESS)
     size, model = size_of(project, dataset), wildcards.get("model")
@@ -101,7 +101,7 @@ def _costs_of_training(
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the trials of a search by stage. For a search in ranges, the trials have the configured values."""
+    """Return the trials of a search by stage. In a search in ranges, each trial gets the configured values."""
     if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
         return [[{}] * tuning.budget]
     return spec.search.stages_on(dataset) or [[{}]]
@@ -125,10 +125,10 @@ def _costs_of_trials(
 
 
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
-    """Return an approximate number of an instance's estimates above a minimum probability, or an upper bound.
+    """Return the approximate number of estimates above a minimum probability per instance, or an upper bound for LdSM.
 
-    Neighbours, leaves of few instances and label trees give an instance the labels of some other instances. The table
-    has the number of estimates above the minimum, as a multiple of the number of labels of an instance. These numbers
+    An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table has
+    the number of estimates above the minimum per instance, divided by the number of labels per instance. These numbers
     were measured on synthetic copies with 1/64 of the instances, or a sixteenth for wiki10-31k.
 
     ==============  ====  ===================  ===
@@ -141,16 +141,17 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     tib-core-26k                                50
     ==============  ====  ===================  ===
 
-    Each leaf of LdSM has a thousandth of all instances, and each tree adds labels. On an eighth of delicious-200k, 1, 2
-    and 4 trees give 26, 49 and 92 times the labels. The upper bound assumes that the k-th largest estimate is
-    proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of labels.
+    Each leaf of LdSM has a thousandth of all instances, and each tree adds estimates for other labels. On an eighth of
+    delicious-200k, the same quotient is 26, 49 and 92 for 1, 2 and 4 trees. The upper bound assumes that the k-th
+    largest estimate is proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of
+    labels.
     """
     most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
 
 
 def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
-    """Return the largest arity in the trials of a search, if the model is trained with the search's unknown result."""
+    """Return the largest arity in the trials of a search, if the model is trained with the result of this search."""
     if not project.tuned_by(model, dataset):
         return {}
     owner = project.models[project.models[model].share_search_with or model]
@@ -160,13 +161,13 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
 
 
 def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the megabytes that a step requests: the size of a process, plus its other memory times a margin."""
+    """Return the memory in MB that a step requests. Only the memory beyond `PROCESS` is multiplied by the margin."""
     memory = cost_of(project, step, wildcards).memory
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a step requests: a minimum, plus a margin times the estimate for one processor."""
+    """Return the wall minutes that a step requests. The estimate for one processor is multiplied by the margin."""
     model = wildcards.get("model")
     if model and (own := project.models[model].minutes):
         return own
@@ -174,12 +175,12 @@ def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset, counted if the dataset is prepared, and from the catalogue otherwise."""
+    """Return the size of a dataset: counted if the dataset is prepared, and from the catalogue otherwise."""
     return _count_of(dataset) or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
-    """Return whether a dataset's size is counted or in the catalogue. Otherwise estimates use a default size."""
+    """Return whether a dataset's size was counted or is in the catalogue. Otherwise a default size is used."""
     return size_of(project, dataset) != Size()
 
 
@@ -190,7 +191,7 @@ def _count_of(dataset: str) -> Size | None:
 
 @lru_cache(maxsize=256)
 def _counted(path: Path, changed: int) -> Size | None:
-    """Return the content of a record, or None if the record is damaged. The step that reads it reports the damage."""
+    """Return the size in a record of statistics, or None if the record is damaged. A later step reports the damage."""
     try:
         found = Statistics.read(path)
     except XmlcError:

@@ -1,4 +1,4 @@
-"""Decide which methods and seeds share one job. Most of them take less time than starting a process."""
+"""Decide which methods and seeds share one job. Running a method often takes less time than starting a process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xmlc.suite.config.suite import Suite
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Group the models that train in minutes (key `batch_seeds`) by the seeds that suites use for them."""
+    """Return the models with the key `batch_seeds`, grouped by the seeds that suites use for these models."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
@@ -22,8 +22,8 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression of the datasets whose models and estimates are temporary; see `Project.drops`."""
-    nothing_kept = project.settings.keep_models is False  # This also covers datasets outside the catalogue.
+    """Return a regular expression for datasets whose models and estimates are temporary; see `Project.drops`."""
+    nothing_kept = project.settings.keep_models is False  # `paths.NAME` also matches datasets outside the catalogue.
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
@@ -43,12 +43,12 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the `threshold_methods` that need no validation set."""
+    """Return those of the `threshold_methods` that need no validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
 def _suites_on(project: Project, dataset: str) -> list[Suite]:
-    """Return the suites that define a dataset as their own. If there are none, return the suites of papers."""
+    """Return the suites without a paper that list a dataset. If there are none, return the suites of papers."""
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
     return own or [suite for suite in project.suites.values() if not suite.own]
 

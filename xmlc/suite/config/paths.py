@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xmlc.core.advice import MADE as MADE
 
-NAME = r"[a-z0-9][a-z0-9._-]*"  # Regular expression for the name of a dataset.
+NAME = r"[a-z0-9][a-z0-9._-]*"  # Regular expression that matches the name of a dataset.
 WORD = r"[a-z0-9-]+"
 WILDCARDS = {"dataset": NAME, "seed": r"\d+", "split": "full|80", "rest": ".+"}
 WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
@@ -38,13 +38,13 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def output_of(record: str) -> str:
-    """Return the rule output with a record: the record itself, or the folder with the records of methods."""
+    """Return the rule's output that contains a record: the record itself, or a folder with a record per method."""
     folder = Path(record).parent
     return str(folder) if folder.name in OF_METHODS else record
 
 
-OF_METHODS = ("evaluation", "inference")  # Folders with one record per method.
-LOGS = "logs"  # Snakemake, too, treats the files in this folder as outputs of a step.
+OF_METHODS = ("evaluation", "inference")  # Names of folders with one record per method.
+LOGS = "logs"  # Folder of log files, which Snakemake treats as outputs of the steps.
 CATALOGUE = "config/datasets.yaml"
 # These folders are in git.
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"

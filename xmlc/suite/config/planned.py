@@ -10,15 +10,15 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-if TYPE_CHECKING:  # Modules of records and tables declare their needs without importing the project.
+if TYPE_CHECKING:  # Modules of records and tables import this module, and should not import the project.
     from xmlc.suite.config.project import Project
 
-BASELINE_METHODS = ("fta", "sto", "ofo")  # Threshold methods whose macro-F is in the table of baselines.
+BASELINE_METHODS = ("fta", "sto", "ofo")  # Threshold methods that are also run for baselines.
 
 
 @dataclass(frozen=True)
 class Where:
-    """Select the records for a table or figure. An empty field or None allows all records.
+    """Select the records for a table or figure. An empty field, or None, does not restrict the records.
 
     Attributes
     ----------
@@ -31,16 +31,16 @@ class Where:
     models, methods, sweeps : collection of str
         Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
     but_methods : collection of str
-        Methods whose records are left out.
+        Names of methods whose records are not selected.
     task : {"few-shot", "multi-label"} or None
-        Task of the datasets.
+        Only records of datasets with this task are selected.
     baselines : bool
         Whether to include baselines whose programs are installed.
     searched : bool
         Whether to select only models whose hyperparameters have search ranges or were searched.
     beside : (str, int) or None
-        A model of other suites, and a number of labels. The model's rankings are included on datasets that have at most
-        this many labels in the catalogue.
+        A model of other suites, and a number of labels. The model's rankings are included for each dataset with at most
+        this number of labels in the catalogue.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Where:
     def takes(self, model: str, method: str) -> bool:
         """Return whether this selection includes records of ``model`` and ``method``.
 
-        An empty method is always included.
+        A record without a method has the method "", which this selection always includes.
         """
         of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
         return (not self.models or model in self.models) and of_method
@@ -87,7 +87,7 @@ class Where:
         return not self.searched or bool(tuned)
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
-        """Return the records of one run as pairs of method and path. The method is empty if a record has none."""
+        """Return the records of one run as pairs of method and path. The method is "" for a record without a method."""
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
                 return []
@@ -108,7 +108,7 @@ class Where:
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
-        """List the runs of the model of other suites (``beside``), on the datasets that all these suites use for it."""
+        """List the runs of the model in ``beside``, on the small datasets for which all its suites run the model."""
         assert self.beside
         model, most_labels = self.beside
         homes = [name for name, suite in project.suites.items() if model in suite.models]
@@ -123,7 +123,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure before its records exist. The first of its needs must have records."""
+    """Declare a table or figure by its name and the records that it needs. The first of its needs must have records."""
 
     name: str
     needs: tuple[Where, ...]
@@ -143,7 +143,7 @@ class Declared:
 def unlabelled(methods: Iterable[str]) -> list[str]:
     """Return the threshold methods that need no validation set.
 
-    They also work with a model of the whole training set.
+    These methods also work with a model of the whole training set.
     """
     return [method for method in methods if method in UNLABELLED_METHODS]
 
@@ -151,7 +151,7 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     """Return the threshold methods of a run.
 
-    There are none if the model is only ranked, or lacks the necessary data.
+    The list is empty if the model is only ranked, or if the data for thresholds are missing.
     """
     baseline, model = suite.baselines.get(run.model), suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
@@ -166,7 +166,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # This selects the thresholds for macro-F.
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # Only thresholds for macro-F.
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")

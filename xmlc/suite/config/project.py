@@ -23,8 +23,8 @@ from xmlc.suite.config.sources import check_sources, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
-LARGE = 100e6  # If `keep_models` is null, models of a dataset with more bytes of arrays are dropped.
-SIZES = "small", "large"  # A user may give these words instead of names of datasets.
+LARGE = 100e6  # A dataset is large if its arrays have more bytes.
+SIZES = "small", "large"  # Words that a user may give instead of names of datasets.
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class Project:
 
     @classmethod
     def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
-        """Read suites and catalogue, here or from ``folder``, for the settings of a run. Check them together.
+        """Read and check the suites and the catalogue in a folder, for the settings of a run.
+
+        By default, the folder is the current project's configuration.
 
         Raises
         ------
@@ -83,11 +85,11 @@ class Project:
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
-            project.propensity(name)  # A missing value or a bad name raises an error before any training.
+            project.propensity(name)  # Missing propensity parameters or a bad name raise an error before any training.
         return project
 
     def entry(self, dataset: str) -> Dataset:
-        """Return a dataset's entry of the catalogue."""
+        """Return the entry of a dataset in the catalogue."""
         return catalogue_entry(dataset, self.catalogue)
 
     def propensity(self, dataset: str) -> tuple[float, float]:
@@ -108,7 +110,7 @@ class Project:
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
-        """Return the selected datasets of a suite."""
+        """Return the datasets of a suite that the settings select."""
         suite, wanted = self.suites[paper], self.settings.datasets
         if suite.own:
             return suite.datasets
@@ -117,7 +119,7 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays are large by the catalogue. Sizes counted later are ignored."""
+        """Return whether a dataset's arrays are large by the catalogue. Sizes counted in the data are ignored."""
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
@@ -137,7 +139,7 @@ class Project:
         ]
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the baselines of a suite that run on a dataset. The baselines table has reasons for others."""
+        """Return a suite's baselines that run on a dataset. The baselines table has reasons for missing baselines."""
         baselines = self.suites[paper].baselines
         return [
             name
@@ -146,7 +148,7 @@ class Project:
         ]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
-        """List the runs of a suite's models, and of its baselines if ``baselines``, on all or some datasets."""
+        """List the runs of a suite's models on all or some datasets. If ``baselines``, include its baselines."""
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
@@ -155,7 +157,7 @@ class Project:
         ]
 
     def hyperparameters(self, model: str, dataset: str) -> str:
-        """Return a model's hyperparameters on one dataset as sorted JSON. Steps rerun only if this text changes."""
+        """Return a model's hyperparameters on a dataset as sorted JSON. If this text changes, its steps run again."""
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
@@ -177,12 +179,14 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that other programs' estimates exist. Return a text about models and datasets without them.
+        """Check that other programs' estimates exist.
+
+        Return a text about the models and datasets without such estimates.
 
         Raises
         ------
         XmlcError
-            A dataset has some of its files but not all, or no dataset has estimates.
+            A dataset has only some of the files with estimates, or no dataset has estimates.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -201,7 +205,7 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether another program's estimates of a dataset exist, in files or a folder with its name."""
+        """Return whether another program's estimates of a dataset exist, as files or in a folder of its name."""
         values = self.models[model].values_on(dataset)
         folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
         return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
@@ -213,7 +217,7 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold alone only limits the memory. The dataset's other hyperparameters are then still untuned.
+        # A weight threshold only limits the memory. A dataset with no other value of its own is still untuned.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
@@ -226,7 +230,8 @@ class Project:
     def min_probability(self, dataset: str) -> float:
         """Return the minimum probability of a dataset's estimates.
 
-        It is the smallest threshold of the grid, or the highest min_probability of a suite if that is larger than it.
+        The result is the smallest threshold of the grid, or a suite's value in `min_probabilities` if that value is
+        larger.
         """
         # Imported here because this module loads SciPy, which few jobs of a plan need.
         from xmlc.thresholds.bounds import GRID
@@ -237,7 +242,7 @@ class Project:
         return max([1 / max(GRID), *named])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return all numbers of trees with which a suite scores a forest."""
+        """Return all numbers of trees with which suites score a forest."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
@@ -263,8 +268,8 @@ class Project:
     def drops(self, dataset: str) -> bool:
         """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
 
-        If `keep_models` is null, only the models of large datasets are deleted. A dataset without a size in the
-        catalogue belongs to a user, and its models stay.
+        If `keep_models` is null, only the models of large datasets are deleted. Models stay on a dataset whose size is
+        not in the catalogue, because such a dataset belongs to a user.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
@@ -293,7 +298,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     Raises
     ------
     XmlcError
-        Two suites give a model different estimators, searches, threads or jobs.
+        Two suites give a model different estimators, `always` searches, threads or values of `batch_seeds`.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:
@@ -304,7 +309,8 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                     raise XmlcError(
                         f"config: model {name}: found a different {key} in {suite.name}. Rename one of the two models"
                     )
-            # If a suite has its own datasets (`Suite.own`), its hyperparameters override others on these datasets.
+            # If a suite belongs to no paper (`Suite.own`), its hyperparameters override those of other suites on its
+            # datasets.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found

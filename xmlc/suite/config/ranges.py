@@ -19,7 +19,7 @@ class Range:
     Attributes
     ----------
     values : tuple
-        The values of a finite choice. Empty for an interval.
+        The values of a finite choice. The tuple is empty for an interval.
     low, high : float
         Ends of an interval. Both are allowed values.
     log : bool
@@ -41,7 +41,8 @@ class Range:
         Raises
         ------
         XmlcError
-            The content is neither of them, the interval is empty, or a logarithmic interval contains zero.
+            The content is neither a list nor such a mapping, the interval is empty, or a logarithmic interval contains
+            zero.
         """
         if isinstance(content, list) and content:
             return cls(values=tuple(content))
@@ -85,12 +86,12 @@ class Range:
 
 
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Read the ranges of several hyperparameters. The result is in alphabetical order.
+    """Read the ranges of several hyperparameters, and return them in alphabetical order.
 
     Raises
     ------
     XmlcError
-        There is no range, or a value is not a range.
+        ``content`` is empty, or one of its values is not a range.
     """
     if not content:
         raise XmlcError("--space: found no range, expected one for at least one hyperparameter")
@@ -98,5 +99,5 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-MOST_FITTED = 20_000  # Most instances of the 80 % split that a trial is trained on.
-MOST_VALIDATED = 5_000  # Most instances of the 20 % split that a trial is scored on.
+MOST_FITTED = 20_000  # Maximum number of instances on which a trial is trained, from 80 % of the training set.
+MOST_VALIDATED = 5_000  # Maximum number of instances on which a trial is scored, from the other 20 %.

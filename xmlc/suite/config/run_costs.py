@@ -1,4 +1,4 @@
-"""Estimate hours, memory and disk for each dataset before a run starts, and find the jobs that fit this machine."""
+"""Estimate CPU hours, memory and disk for each dataset before a run starts, and find the jobs that fit this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
 from xmlc.suite.config.project import Project
 
-#: Maps the output of a step, the part of its path after the training split, to the step.
+#: Maps the first part of a path after the training split to the step that writes the path.
 STEPS = {
     "model": "train",
     "train.json": "train",
@@ -26,10 +26,10 @@ STEPS = {
     "calibration.json": "thresholds",
     "inference": "infer",
 }
-TRYING = ("tune", "sweep")  # These steps drop each model that they train.
-ON_DISK = 3  # Bytes of a dataset as text and as arrays, as a multiple of the bytes of its arrays.
-SIDE_BY_SIDE = 2  # Number of runs of the largest models at a time, because memory rarely allows more.
-DOWNLOADED = 0.6  # Bytes of a text archive, as a multiple of the bytes of the arrays.
+TRYING = ("tune", "sweep")  # Steps that delete each model after scoring it.
+ON_DISK = 3  # Bytes of a dataset's text and arrays together, divided by the bytes of its arrays.
+SIDE_BY_SIDE = 2  # Assumed number of temporary models at a time, the largest ones. Memory rarely allows more.
+DOWNLOADED = 0.6  # Bytes of a dataset's text archive, divided by the bytes of its arrays.
 
 
 class Job(NamedTuple):
@@ -53,19 +53,19 @@ class Machine(NamedTuple):
 
     @classmethod
     def here(cls, processors: int) -> Machine:
-        """Return this machine, with the number of processors that a run may use."""
+        """Return a description of this machine. ``processors`` is the number of processors that a run may use."""
         return cls(processors, machine_memory(), shutil.disk_usage(Path()).free)
 
 
 class Choice(NamedTuple):
-    """List the jobs that do not fit a machine, and settings with which a run fits better."""
+    """Hold the jobs that do not fit a machine, and settings with which a run fits better."""
 
-    #: Maps dataset and model to the largest memory of a job, and the job's step.
+    #: The largest memory of a job, and this job's step, for each dataset and model with a job that exceeds the memory.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
-    #: Bytes on disk for the jobs whose memory fits, with the configured settings and without kept models.
+    #: Bytes on disk for the jobs whose memory fits: with the configured settings, and if no models are kept.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the results fit on the disk. If all datasets are listed, nothing fits.
+    #: Datasets to leave out so that the results of the others fit on the disk. If no job remains, nothing fits.
     left_out: list[str]
     fits_nothing: bool
     #: Settings for the option `--config`.
@@ -73,7 +73,7 @@ class Choice(NamedTuple):
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job that writes a path, or None if no model's step writes it."""
+    """Return the job that writes a path, or None if the path is not the output of a model's step."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
@@ -84,10 +84,10 @@ def job_of(path: str) -> Job | None:
 
 
 def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
-    """Return the model jobs that write the given paths, with their costs. Datasets of unknown size are omitted."""
+    """Return the models' jobs that write the given paths, with costs. Datasets of unknown size are left out."""
     jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
-    alike = {job._replace(seed="") for job in jobs}  # The cost does not depend on the seed.
+    alike = {job._replace(seed="") for job in jobs}  # Costs do not depend on the seed.
     known = {job: cost_of(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in jobs}
 
@@ -147,7 +147,7 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
 
 
 def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection[str], at_once: int) -> list[str]:
-    """Return the lines of a table with the costs of each dataset, the longest dataset first, and their totals."""
+    """Return the lines of a table with the costs of each dataset and the totals. The costliest dataset comes first."""
     hours: dict[str, float] = {}
     for job, cost in jobs.items():
         hours[job.dataset] = hours.get(job.dataset, 0.0) + cost.seconds / 3600
@@ -169,7 +169,7 @@ def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection
 
 
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
-    """Return lines about the jobs that do not fit a machine, and the settings that fit better."""
+    """Return lines about the jobs that do not fit a machine, and about settings with which the run fits better."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
     said = f"{len(peaks)} pairs of dataset and model do not fit. Their largest jobs:" if peaks else "the run fits"
     said = "the memory suffices, but the free disk does not" if is_disk_short and not peaks else said
@@ -196,7 +196,7 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 def disk_of(
     project: Project, datasets: Collection[str], jobs: dict[Job, Cost], at_once: int, drop_all: bool = False
 ) -> float:
-    """Return the peak bytes on disk. Dropped models and estimates exist only during their run."""
+    """Return the peak bytes on disk. Models and estimates that are not kept exist only while their run needs them."""
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
         if job.step in ("train", "estimate", *TRYING):
@@ -209,7 +209,7 @@ def disk_of(
 
 
 def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], at_once: int, free: float) -> list[str]:
-    """Return the datasets to leave out, largest first, so that the others fit the free disk without kept models."""
+    """Return the datasets to leave out, largest first. The others then fit the free disk if no models are kept."""
 
     def least(datasets: Collection[str]) -> float:
         some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
@@ -239,7 +239,7 @@ def with_threads(project: Project, threads: int) -> Project:
 
 
 def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
-    """Return the largest job of each dataset and model that exceeds the memory, with its step."""
+    """Return the largest memory of a job and its step, for each dataset and model with a job above ``memory``."""
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():
         if cost.memory > memory:

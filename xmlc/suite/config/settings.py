@@ -1,4 +1,4 @@
-"""Read config/config.yaml and the options of the command line, which take precedence."""
+"""Read the settings in config/config.yaml. Options of the command line take precedence."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
-# The values of these keys are lists. One name becomes a list, and repeated names are dropped.
+# Keys whose values are lists. A single name becomes a list, and repeated names are removed.
 LISTS = ("papers", "datasets", "models", "seeds")
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search in the ranges of every model: its method, and the trials per dataset and model."""
+    """Request a search in the ranges of every model, by its method and the number of trials per dataset and model."""
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]
@@ -64,16 +64,16 @@ class Settings:
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
                 content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
-        # Snakemake passes a value of the command line as text if the value is in brackets.
+        # `strict` is false because Snakemake passes a value in brackets from the command line as text.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
-        """Return the datasets that are selected by name."""
+        """Return the datasets that the settings select by name."""
         return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:
-        """Return the models selected on one dataset, or None if all models are selected."""
+        """Return the models that the settings select on one dataset, or None if all models are selected."""
         return self.models.get(dataset) if isinstance(self.models, dict) else self.models
 
 

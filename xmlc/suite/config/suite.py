@@ -1,4 +1,4 @@
-"""Define a suite, the experiments of one paper or of the demo, as objects read from YAML with checked types.
+"""Define the objects that describe a suite. A suite is read from YAML with checked types.
 
 config/README.md explains the keys to users.
 """
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     seed: int
 
     def file(self, pattern: Pattern, **further: object) -> str:
-        """Return the path that a pattern gives for this run."""
+        """Return the path of this run's file, by a pattern of paths."""
         return pattern.of(**self._asdict(), **further)
 
 
@@ -62,15 +62,15 @@ Origin = Annotated[
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: How they were found, in words for Table 3.
+    #: How the hyperparameters were found, in words for Table 3.
     by: str
     #: P@1 on the validation set as a share, or None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
-    #: The kind of origin, with the values of `ModelSpec.provenance`.
+    #: The kind of origin: one of the kinds in `ModelSpec.provenance`.
     source: OriginKind = "search"
     #: The file with every trial of a search.
     trials: str | None = None
-    #: The command that repeats the search, if there is no such file.
+    #: The command that repeats the search, if there is no file of its trials.
     command: str | None = None
 
 
@@ -88,7 +88,7 @@ class SearchSpec:
     #: These stages run if `tuning` of config.yaml is `auto` and the model has no values for a dataset except
     #: `weight_threshold`.
     stages: Stages = field(default_factory=list)
-    #: Additional stages for single datasets. They run after the common stages.
+    #: Additional stages for single datasets. These stages run after `stages`.
     extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
     #: Values that override the configured ones in all trials of the stages, but not in the trained model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
@@ -97,7 +97,7 @@ class SearchSpec:
 
     @property
     def auto(self) -> bool:
-        """Return whether the stages run only on datasets for which the model is untuned."""
+        """Return whether a search in stages runs only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
     def stages_on(self, dataset: str) -> Stages:
@@ -112,12 +112,13 @@ class ModelSpec:
     #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. It is "" if the suite `from_suite`
     #: defines the model.
     estimator: str = ""
-    #: A suite that defines a model or baseline of this name. All its properties except ``without`` and ``title`` are
-    #: copied.
+    #: Another suite that defines a model or baseline of the same name. All properties of that model except ``without``
+    #: and ``title`` are copied.
     from_suite: str | None = None
     #: Values for every dataset that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: Values for single datasets. After the suite is read, they include the common values.
+    #: Values for single datasets. After the suite is read, each dataset also has the common values that it does not
+    #: override.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
     #: The source of the values of each hyperparameter. The key ``all`` covers the other hyperparameters, and
     #: ``datasets`` the values for single datasets. The source is the paper, the authors' program, a search on
@@ -126,8 +127,8 @@ class ModelSpec:
     #: How the hyperparameters of each dataset were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: Another model of the same suite. This model is trained with its search results, or starts its own search from
-    #: them.
+    #: Another model of the same suite. This model is trained with the other model's search result, or starts its own
+    #: search from that result.
     share_search_with: Name | None = None
     #: Number of threads of the model's jobs. None selects the setting of the run.
     threads: ThreadCount | None = None
@@ -147,7 +148,8 @@ class ModelSpec:
     skip_thresholds: Reason | None = None
     #: Baselines only: the hyperparameters that were not searched.
     untuned: Reason | None = None
-    #: The published name. None selects the name in the suite, or the name that a paper's package defines.
+    #: The model's name in tables and figures. None selects the name that a paper's package defines, or the name in the
+    #: suite.
     title: Text | None = None
 
     def __post_init__(self) -> None:
@@ -156,13 +158,13 @@ class ModelSpec:
 
     @property
     def fitted_settings(self) -> str:
-        """Return a text about hyperparameters that are fitted to published test results, or ""."""
+        """Return a text about hyperparameters that are fitted to published test results, or "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
-        """Return all hyperparameters that the model uses: for all datasets, for single datasets and in trials."""
+        """Return all sets of the model's hyperparameters: for all datasets, for single datasets and in trials."""
         stages = chain(self.search.stages, *self.search.extra_stages.values())
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
@@ -177,7 +179,7 @@ class Inference:
 
     split: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
-    #: Number of label vectors drawn for each instance, if a model estimates the joint distribution.
+    #: Number of label vectors that are drawn for each instance, if a model estimates the joint distribution.
     samples: Annotated[int, Meta(ge=1)] = 200
     #: Seconds after which a method is stopped. None sets no limit.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
@@ -185,7 +187,7 @@ class Inference:
 
 @dataclass(frozen=True)
 class Ensembles:
-    """List the forests that are also scored with only their first trees."""
+    """List the forests that are also scored with only their first trees, and the numbers of these trees."""
 
     models: Some[Name]
     sizes: Some[Annotated[int, Meta(ge=1)]]
@@ -193,7 +195,7 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Try values of one hyperparameter of a model on the whole training set, except on datasets in ``without``."""
+    """Describe the training of a model on the whole training set with several values of one hyperparameter."""
 
     model: Name
     hyperparameter: str
@@ -216,12 +218,12 @@ class Experiments:
     datasets: list[DatasetName]
     #: Every experiment runs once per seed. Tables contain means over the seeds.
     seeds: Some[Seed]
-    #: Threshold methods that maximise macro-F.
+    #: Names of threshold methods for macro-F.
     methods: list[Name]
     tables: list[Name]
     figures: list[Name]
     models: dict[Name, ModelSpec]
-    #: Number of runs that the paper's printed means cover.
+    #: Number of runs over which the paper averages its results.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
     #: Other measures for which thresholds are tuned.
     measures: list[MeasureName] = field(default_factory=list)
@@ -271,7 +273,7 @@ class Suite(Experiments):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Return the published names that the suite gives to its models."""
+        """Return the names in tables and figures that the suite gives to its models."""
         return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
@@ -308,7 +310,9 @@ OWN = ("demo", "scale")  # Names of suites that belong to no paper.
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
-    """Read all suites of a configuration, first those of papers by name. A study has only its own suite.
+    """Read all suites of a configuration. Papers' suites come first, in alphabetical order.
+
+    A study has only its own suite.
 
     Raises
     ------
@@ -322,7 +326,7 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Return the path of a suite's file. In a study, the files of papers' suites are in the package."""
+    """Return the path of a suite's file. A study has only its own file, and other suites' files are in the package."""
     if is_study(config) and name == STUDY:
         return config / f"{name}.yaml"
     return config_files(f"{name}.yaml" if name in OWN else f"papers/{name}.yaml", config)[-1]
@@ -353,7 +357,7 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Return a model completed from its `from_suite`, with the common hyperparameters merged into each dataset's."""
+    """Return a model with properties from its `from_suite`, and common hyperparameters added to each dataset's."""
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
         name, place_of_key = keys[1], (*keys, "from_suite")
