@@ -26,7 +26,7 @@ def copy_into(target, source):
     Parameters
     ----------
     target : array of any type
-        Written. Its length is not checked, and it must not overlap ``source``.
+        Written. The kernel does not check the length of ``target``. ``target`` must not overlap ``source``.
     source : array of any type
     """
     for i in range(source.size):
@@ -119,14 +119,14 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
 
     The owner of the memory must outlive the view. Create views only of a kernel's arguments or of arrays inside these
     arguments, and return views only to kernels. If the kernel itself created the array, numba frees the array after the
-    code uses it for the last time. The last use may be the call of this function. Use an ordinary slice of such an
-    array, unless the kernel uses the array again after the last use of the view.
+    code uses it for the last time. The last use may be the call of `unchecked_view`. Use an ordinary slice of an array
+    that the kernel created, unless the kernel uses the array again after the last use of the view.
 
     Parameters
     ----------
     array : contiguous array of any type
     start, end : int64
-        Not checked. They must satisfy ``0 <= start <= end <= array.size``.
+        The bounds of the slice, which are not checked. They must satisfy ``0 <= start <= end <= array.size``.
     """
 
     def generate(context, builder, signature, arguments):
@@ -153,9 +153,9 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
-    Reading an array from an ordinary named tuple updates a reference count twice. Reading a number from the tuple in a
-    called kernel has the same cost. A kernel that first calls this function avoids these updates. Return neither the
-    new tuple nor its arrays to Python.
+    Reading an array from an ordinary named tuple updates a reference count twice. A called kernel has the same cost
+    when it reads a number from the tuple. A kernel that first calls this function avoids these updates. Kernels must
+    return neither the new tuple nor its arrays to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -176,7 +176,7 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Return an array of type ``kind`` that shares numbers ``start .. end - 1`` of ``source`` and has no owner."""
+    """Return an array of type ``kind`` without an owner that shares numbers ``start .. end - 1`` of ``source``."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])

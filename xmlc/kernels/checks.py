@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, shown
 
 HEAVIEST = 1e30  # the largest weight of an instance
-# These texts are advice in messages. They have no final period.
+# The texts below are advice in error messages. The texts have no final period.
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
     "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]), "
@@ -55,7 +55,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
     """Return advice on how to make a matrix from an array whose first value is ``first``."""
     if array.dtype.kind == "c":
-        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn has this wording
+        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's wording
     if array.ndim == 0:
         return "Read a file with xmlc.data.load" if isinstance(given, str | os.PathLike) else "Pass a list or an array"
     if array.ndim == 3 and array.shape[2] == 2:
@@ -123,7 +123,7 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     elif wrong.any():
         found = f"{weights[wrong.argmax()]} in row {wrong.argmax()}"
     elif not weights.any():
-        found = "zero in all rows"  # the word that scikit-learn expects
+        found = "zero in all rows"  # scikit-learn expects the word "zero" in the message
     if found:
         said = f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual weight."
         raise InvalidDataError(f"sample_weight: found {found}, expected {said}")

@@ -1,7 +1,7 @@
 """Compute random numbers from counters. A number depends on its seed, stream and counter, never on the thread.
 
 The generator applies the finaliser of SplitMix64 to a key and a counter (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014). The generator has no state, and a number takes a few instructions.
+pseudorandom number generators", OOPSLA 2014). The generator has no state, and computes a number in a few instructions.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
     seed : int
         The user's seed, not negative.
     task : int
-        Number of the stream. Each use of random numbers has a constant number, defined in `Stream`.
+        Number of the stream. Each use of random numbers has a constant stream number, defined in `Stream`.
     dtype : type
         Integer type of the result.
     """
@@ -81,12 +81,13 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
 
 
 class Stream(IntEnum):
-    """List the uses of random numbers. A member's value is the ``task`` argument of `stream_key`.
+    """List the uses of random numbers. The value of a use is the ``task`` argument of `stream_key`.
 
-    Two uses with the same stream number and seed would draw the same random numbers. Code with a separate key, such as
-    the nodes of a tree or the tables of a hash, counts streams from 0 and is not listed here. If you change a stream
-    number, all results that depend on the stream change. Kernels use the integer ``Stream.NAME.value``. If a comment
-    begins with a name such as ``+ row``, the number of the row is added to the stream number.
+    Two uses with the same stream number and seed would draw the same random numbers. Some code draws from a separate
+    key, for example for the nodes of a tree or the tables of a hash. Such code counts its streams from 0 and is not
+    listed here. If you change a stream number, all results that depend on the stream change. Kernels use the integer
+    ``Stream.NAME.value``. If a comment begins with a name such as ``+ row``, the number of the row is added to the
+    stream number.
     """
 
     # Data

@@ -22,19 +22,19 @@ from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_TASK = 1 << 17  # non-zeros per task when rows are scaled
-ENTRIES_PER_BLOCK = 1 << 24  # entries per block when estimates are read
-INDEXED = (*COMPRESSED, "coo")  # formats that consist of index arrays
-#: A sparse matrix, an array, a frame, or rows that NumPy converts to an array.
+NONZEROS_PER_TASK = 1 << 17  # number of non-zeros that a task scales to unit length
+ENTRIES_PER_BLOCK = 1 << 24  # number of entries in a block of `blocks_of_rows`
+INDEXED = (*COMPRESSED, "coo")  # scipy's formats that store indices in arrays
+#: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 Kind = Literal["number", "share", "probability"]
 REMEDIES = {
     "share": ("shares", "Divide counts by the number of instances."),
     "probability": ("probabilities", "Divide percentages by 100."),
 }
-ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by this much.
-FEW = 100  # With fewer instances than this, `warn_of_sums` never warns.
-NO_WEIGHTS = np.zeros(0)  # The empty array means no label weights, so labels are ranked by their estimates.
+ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by at most ROUNDING.
+FEW = 100  # `warn_of_sums` never warns about fewer than FEW instances.
+NO_WEIGHTS = np.zeros(0)  # An empty array stands for no label weights.
 
 
 class KernelCSR(NamedTuple):
@@ -79,10 +79,10 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
 
 def is_validated(matrix: object) -> bool:
-    """Return whether this process validated or built a matrix whose shape and index arrays are still the same objects.
+    """Return whether a matrix has the mark of `validated`, and still has the shape and index arrays that were marked.
 
-    The object that `as_csr` or `load_csr` returned has a mark, and the user's object has none. Matrices that other code
-    may have changed in place therefore have no mark.
+    `as_csr` and `load_csr` mark the matrix that they return, but not the user's matrix. Matrices that other code may
+    have changed in place therefore have no mark.
     """
     mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, sparse.csr_array):
@@ -92,14 +92,17 @@ def is_validated(matrix: object) -> bool:
 
 
 def validated(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix as validated and return it. Its index arrays were validated or built from validated arrays."""
-    # The mark is an attribute, not an entry of a table, so it disappears together with the matrix.
+    """Mark a matrix whose index arrays were validated, or built from validated arrays, and return the matrix."""
+    # The mark is an attribute, not an entry of a table, so the mark disappears together with the matrix.
     matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
 def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
-    """Return a validated matrix without unused memory after the last entry. Its flags for sorted indices are set."""
+    """Return a validated matrix without unused memory after the last entry.
+
+    ``ascending`` sets scipy's flags for sorted indices.
+    """
     nnz = int(matrix.indptr[-1])
     result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
@@ -118,14 +121,21 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
 
 
 def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with new values at the positions of ``X``. It is marked as validated if ``X`` is."""
+    """Return a matrix with new values at the positions of ``X``.
+
+    If ``X`` has the mark of `validated`, the new matrix also gets the mark.
+    """
     result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     return validated(result) if is_validated(X) else result
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return rows ``start .. end - 1`` of a canonical matrix without a copy. They inherit the mark of `validated`."""
+    """Return rows ``start ..
+
+    end - 1`` of a canonical matrix without a copy. If the matrix has the mark of `validated`, the rows also get the
+    mark.
+    """
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
@@ -162,7 +172,7 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
     """Split canonical matrices with the same number of rows into one or more blocks of rows, without a copy.
 
     Each block is a tuple with the same rows of every matrix. The entries of the first matrix determine the size of the
-    blocks. Call `release` with the first matrix of a block after reading the block.
+    blocks. After reading a block, call `release` with the first matrix of the block.
     """
     entries, n = int(matrix.indptr[-1]), matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
@@ -201,7 +211,7 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     name : str
         The name of ``Y`` in messages.
     other : object
-        The other argument of ``call``. It should not contain label sets.
+        The argument of ``call`` next to ``Y``. If ``other`` contains label sets, the arguments are probably swapped.
     call : str
         The correct call, for the message on swapped arguments.
 
@@ -331,7 +341,7 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    """Return a user's matrix as a validated canonical CSR array of type ``dtype``. Such an array is not copied.
+    """Return a user's matrix as a validated canonical CSR array of type ``dtype``. An array in this form is not copied.
 
     Parameters
     ----------
@@ -345,7 +355,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     ------
     InvalidDataError
         If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
-        number. For bool, also if a value is neither 0 nor 1.
+        number. If ``dtype`` is bool and a value is neither 0 nor 1.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -381,7 +391,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
 
 
 def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without stored zeros. The original, which may be read-only, is never changed."""
+    """Return a matrix without stored zeros. The given matrix may be read-only and is never changed."""
     if matrix.data.all():
         return matrix
     known, matrix = is_validated(matrix), matrix.copy()
@@ -423,7 +433,7 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     labels : ndarray of int
         The labels of all instances, in any order within an instance.
     estimates : ndarray
-        The estimates of these labels. For label sets, all values are ``True``.
+        The estimates of the labels, in the order of ``labels``. For label sets, all values are ``True``.
     n_labels : int
         The number of columns.
     """
@@ -434,7 +444,7 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
 
 
 def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the stored estimates of each instance, multiplied by the label weights if there are any.
+    """Rank the labels of each instance by their stored estimates, multiplied by the label weights if there are any.
 
     Returns
     -------

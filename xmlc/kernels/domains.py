@@ -31,7 +31,7 @@ class NumberRange:
     none : bool
         Whether None is also allowed.
     text : str
-        A text that is also allowed. The empty text means none.
+        A text that is also allowed. If ``text`` is empty, no text is allowed.
     """
 
     low: float
@@ -77,7 +77,7 @@ class Flag:
     """Define the domain of True and False."""
 
     def __contains__(self, value: object) -> bool:
-        return type(value).__name__ in ("bool", "bool_")  # The name covers NumPy's type without an import.
+        return type(value).__name__ in ("bool", "bool_")  # NumPy's bool is recognised by its name, without an import.
 
     def __str__(self) -> str:
         return "True or False"
@@ -118,7 +118,7 @@ class Named:
         return "pairs of a unique name and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
 
 
-#: A set of allowed values. ``str`` describes the values in messages, after the word "expected".
+#: A set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word "expected".
 Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
@@ -153,7 +153,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0
 SOME = NumberRange(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
-LABELS_PER_INSTANCE = "labels-per-instance"  # A search replaces this text with the training set's average.
+LABELS_PER_INSTANCE = "labels-per-instance"  # A search replaces the text with the training set's average.
 
 COMMON: Mapping[str, Domain] = {
     "random_state": whole(-(2**63) + 1, 2**63 - 1),

@@ -52,7 +52,10 @@ def power(x: ArrayLike, exponent: float) -> np.ndarray:
 
 
 def mean(values: ArrayLike) -> float:
-    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``. No numbers give 0."""
+    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``.
+
+    The mean of no numbers is 0.
+    """
     numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
     return float(pairwise(numbers)) / max(numbers.size, 1)
 
@@ -102,6 +105,6 @@ def sigmoid_into(x, out):
 
 @njit(cache=True, nogil=True)
 def power_into(x, exponent, out):
-    """Write each float64 in ``x`` to the power ``exponent`` to ``out``."""
+    """Raise each float64 in ``x`` to the power ``exponent``, and write the results to ``out``."""
     for i in range(x.size):
         out[i] = float64.power(x[i], exponent)

@@ -23,7 +23,7 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # the values by name: numbers, texts, truth values or None, as in JSON
+Hyperparameters = dict[str, object]  # values by name: numbers, texts, truth values or None, as in JSON
 MOST_SHOWN = 200  # the maximum number of characters of a value in a message
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
@@ -50,7 +50,7 @@ def check_value(cls: type[Estimator], name: str, value: object) -> None:
         raise InvalidParameterError(f"{cls.__name__}: found {name}={shown_value!r}, expected {cls.domains[name]}{end}")
 
 
-@cache  # Reading a signature takes longer than some predictions.
+@cache  # Without a cache, reading the signature would take longer than some predictions.
 def _names_of(init: Callable[..., None]) -> list[str]:
     return sorted(name for name in inspect.signature(init).parameters if name != "self")
 
@@ -61,10 +61,16 @@ def not_fitted(estimator: object) -> UnfittedError:
 
 
 class UnfittedError(XmlcError, ValueError, AttributeError):
-    """Report an unfitted estimator. Like scikit-learn's NotFittedError, it is a ValueError and an AttributeError."""
+    """Report an unfitted estimator.
+
+    Like scikit-learn's NotFittedError, the error is a ValueError and an AttributeError.
+    """
 
     def __reduce__(self) -> Any:
-        """Return a function and its arguments that rebuild an unpickled error, because its class cannot be pickled."""
+        """Return a function and its arguments, from which pickle rebuilds the error.
+
+        The error's class cannot be pickled.
+        """
         return _unfitted, (str(self),)
 
 
@@ -86,18 +92,22 @@ class Estimator:
     ``hyperparameters`` below.
     """
 
-    #: The domains of hyperparameters by name. The class itself must check hyperparameters without a domain.
+    #: The domain of each hyperparameter by name. If a hyperparameter has no domain, the class itself must check the
+    #: value.
     domains: ClassVar[Mapping[str, Domain]] = {}
     #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    _learning_with: Hyperparameters | None = None  # for each name: the result of `as_kept`, and the value as text
+    _learning_with: Hyperparameters | None = None  # by name: the result of `as_kept`, and the text of the value
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
         return [] if cls.__init__ is object.__init__ else _names_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name. ``deep`` adds ``part__name`` for each part that is an estimator."""
+        """Return the hyperparameters by name.
+
+        ``deep`` adds the hyperparameters of nested estimators as ``part__name``.
+        """
         found: Hyperparameters = {name: getattr(self, name) for name in self._hyperparameter_names()}
         for name, part in list(found.items()) if deep else ():
             if hasattr(part, "get_params") and not isinstance(part, type):
@@ -105,7 +115,9 @@ class Estimator:
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters. ``part__name`` sets a hyperparameter of a part. Parts themselves are set first.
+        """Set hyperparameters.
+
+        ``part__name`` sets ``name`` of the nested estimator ``part``. Nested estimators are set first.
 
         Raises
         ------
@@ -123,7 +135,7 @@ class Estimator:
                 continue
             try:
                 part.set_params(**{rest: params[name]})
-            except ValueError as error:  # raised by a part that is a scikit-learn estimator
+            except ValueError as error:  # raised by a nested scikit-learn estimator
                 raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
@@ -182,7 +194,7 @@ class Estimator:
             warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
 
     def __dir__(self) -> list[str]:
-        """Return the names for tab completion: hyperparameters, methods and learned attributes, no constants."""
+        """Return the names for tab completion: hyperparameters, methods and learned attributes, but no constants."""
         own = self._hyperparameter_names()
         return [name for name in super().__dir__() if name in own or not (name.isupper() or name == "domains")]
 
@@ -242,7 +254,7 @@ def hyperparameters(cls: type[E]) -> type[E]:
     """Turn the annotated names in the body of a class into hyperparameters, and return the class.
 
     The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names after
-    ``_: KW_ONLY`` are keyword-only arguments. Estimators are equal only if they are the same object.
-    `Estimator.__repr__` prints them.
+    ``_: KW_ONLY`` are keyword-only arguments. Two estimators are equal only if they are the same object.
+    `Estimator.__repr__` prints estimators.
     """
     return dataclass(eq=False, repr=False)(cls)

@@ -6,8 +6,8 @@ fits.
 
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
 fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
-explicitly. On a processor without this instruction (x86-64 before 2013), `fma` calls the C library, which is slower but
-bit-identical.
+explicitly. On a processor without fused instructions (x86-64 before 2013), `fma` calls the C library. The call is
+slower, but the result is bit-identical.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from numba.extending import intrinsic
 from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 in two parts, the first with 9 bits
-SMALLEST = np.float32(-87.0)  # exp of a smaller number is not a normal float32
+LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # The sum is ln 2. The first part has 9 bits.
+SMALLEST = np.float32(-87.0)  # Below SMALLEST, exp is not a normal float32.
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 
 

@@ -16,7 +16,7 @@ The constants are derived as follows:
 * log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295. Then
   log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with a remainder below 1e-21.
 
-Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests compare them with
+Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests compare the results with
 decimals of 60 digits.
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-TO_WHOLE = 1.5 * 2.0**52  # A sum with a number below 2**51 has that number, rounded to an integer, in its lowest bits
+TO_WHOLE = 1.5 * 2.0**52  # x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2 as a number of 42 bits, and the rest
@@ -36,7 +36,7 @@ EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
 OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW
-TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2 as 33 bits, and the rest
+TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2: 33 bits, and the rest
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
@@ -160,10 +160,10 @@ def cos(x):
     return -value if quarter in (1, 2) else value
 
 
-# `power` and `log2` need more bits of the logarithm than `log` computes. They therefore represent 2 s + s z (2/3 + z P)
-# by a pair of numbers, whose sum has about 64 bits. The rounding error of a product is computed by splitting the
-# factors into halves (T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, Numerische
-# Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
+# `power` and `log2` need more bits of the logarithm than `log` computes. The two functions therefore represent 2 s + s
+# z (2/3 + z P) by a pair of numbers, whose sum has about 64 bits. The rounding error of a product is computed by
+# splitting the factors into halves (T. J. Dekker, A Floating-Point Technique for Extending the Available Precision,
+# Numerische Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
 
 
 LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
@@ -211,7 +211,7 @@ def _log_pair(m):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm of x to base 2, with an error below 0.6 ulp. It is exact for powers of 2.
+    """Return the logarithm of x to base 2, with an error below 0.6 ulp. Logarithms of powers of 2 are exact.
 
     For 0, negative numbers, infinity and NaN, the result is the same as for `log`.
     """
@@ -239,11 +239,11 @@ def power(x, y):
         return np.nan
     if x == 0.0 or x == np.inf:
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # These common powers are rounded once.
+    if y == 1.0 or y == 2.0 or y == 0.5:  # The results of these common powers are rounded only once.
         return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
-    if abs(y) > 2.0**70:  # The logarithm of x is at least 2**-53, so the power exceeds the range of float64.
+    if abs(y) > 2.0**70:  # abs(log(x)) is at least 2**-53, so the power overflows or underflows.
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if abs(y) < 2.0**-70:  # The logarithm of x is below 746, so the power rounds to 1.
+    if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so the power rounds to 1.
         return 1.0
     k, m = split(x)
     high, low = _log_pair(m)

@@ -44,7 +44,7 @@ def frame_values(frame: Any, name: str) -> Any:
 
 
 def rows_of(data: Any, rows: np.ndarray | slice) -> Any:
-    """Return some rows of a frame, a matrix or a list."""
+    """Return the given rows of a frame, a matrix or a list."""
     if is_frame(data):
         return data.iloc[rows]
     if isinstance(data, list):

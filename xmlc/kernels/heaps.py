@@ -4,10 +4,11 @@ The module has three data structures:
 
 * `insert_best` maintains a short sorted list of the best labels and their estimates.
 * `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is replaced first. A key
-  contains a similarity and a number, so each step is one comparison. The first comparison rejects most keys of a
-  stream.
-* `make_heap` and `pop_first` order float64 values without moving the values. A float64 leaves no bits for a number, so
-  the heap contains indices. The heap is built in O(size). Popped indices are stored in order after the heap.
+  contains a similarity and the number of an item, so each step is one comparison. The first comparison rejects most
+  keys of a stream.
+* `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would have no free bits for
+  the number of an item, so the heap contains indices of the values. The heap is built in O(size). Popped indices are
+  stored in order after the heap.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from xmlc.core.kernel_cache import njit
 
 @njit(cache=True, nogil=True, inline="always")
 def ranks_before(value, number, other_value, other_number):
-    """Return whether the first of two pairs has the greater value. For equal values, the smaller number is first."""
+    """Return whether the first of two pairs ranks first.
+
+    The greater value ranks first. If values are equal, the smaller number ranks first.
+    """
     return value > other_value or (value == other_value and number < other_number)
 
 
@@ -30,8 +34,8 @@ def insert_best(labels, estimates, label, estimate):
     Parameters
     ----------
     labels : int32 (k,)
-        The list. A free entry has an estimate no greater than any inserted estimate. If the two may be equal, the free
-        entry has the label -1.
+        The list. A free entry has an estimate no greater than any inserted estimate. If the two estimates may be equal,
+        the free entry has the label -1.
     estimates : float (k,)
         The estimates of the labels in the list, in descending order.
     label : int
@@ -79,7 +83,7 @@ def sift_index(heap, size, node, values, ids):
     Parameters
     ----------
     heap : int64
-        Indices of ``values`` and ``ids``. The first ``size`` form the heap.
+        Indices of ``values`` and ``ids``. The first ``size`` indices form the heap.
     size : int
         The size of the heap.
     node : int

@@ -32,7 +32,7 @@ class Malformed(InvalidDataError):
 
 
 def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return an array in the form that kernels accept. Raise an error if its type or shape is wrong.
+    """Return an array in the form that kernels accept. Raise an error if the type or shape of the array is wrong.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
         The name of the array in messages.
     dtype : dtype
     shape : sequence of int or None
-        None means any length.
+        The required length of each dimension. None allows any length.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
     Raises
     ------
     Malformed
-        If a start is wrong.
+        If the start positions do not begin with 0, decrease, or do not end with the size.
     """
     if starts.size == 0 or starts[0] != 0:
         raise Malformed(field, f"found {starts[:1].tolist()} at the start, expected [0]")
@@ -94,7 +94,7 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
 def check_below(
     values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
 ) -> None:
-    """Check part by part that integers lie in ``least .. limit - 1``, and call ``after`` with each checked part.
+    """Check that all integers of an array lie in ``least .. limit - 1``, and call ``after`` with each checked part.
 
     Raises
     ------

@@ -1,13 +1,15 @@
-"""Sum and update rows of weights with kernels that use whole registers. A row has a feature's weights in all siblings.
+"""Sum and update rows of weights with kernels that use whole registers.
+
+A row contains one feature's weights in all siblings.
 
 A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the number
 16 is not a constant, the compiler also splits the inner loop into single numbers. In these kernels, the sums stay in a
-register. A feature takes 1.4 ns per 16 siblings, compared with 4.7 ns in the simple loop. Both times were measured with
-weights in the second-level cache (AMD EPYC, AVX-512).
+register. The kernels take 1.4 ns for a feature and 16 siblings, and the simple loop takes 4.7 ns. Both times were
+measured with weights in the second-level cache (AMD EPYC, AVX-512).
 
-For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers. It also fills
-whole cache lines, because the first row is aligned. Weights in the padding are updated like all weights, but never
-used.
+For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers. A row also
+fills whole cache lines, because the first row is aligned. The kernels update weights in the padding like all weights,
+but never use them.
 """
 
 from __future__ import annotations
@@ -180,9 +182,9 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, its vector overlaps the previous vector. The sums in both vectors are
-    bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes per non-zero of the
-    instance for every 64 siblings.
+    If the siblings do not fill the last register, the last vector overlaps the previous vector. The sums in both
+    vectors are bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes per
+    non-zero of the instance for every 64 siblings.
 
     Parameters
     ----------
@@ -269,7 +271,9 @@ def add_to_rows(ids, values, multiples, rows, bias):
 
 @njit(cache=True, nogil=True)
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
-    """Make AdaGrad's step for each padded sibling. The kernel reads or writes 16 bytes per non-zero and sibling.
+    """Update the weights of each padded sibling by one step of AdaGrad.
+
+    The kernel reads or writes 16 bytes per non-zero and sibling.
 
     Parameters
     ----------

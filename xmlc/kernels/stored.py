@@ -94,12 +94,12 @@ class Field:
     dtype : dtype or None
         The required dtype. None allows any dtype.
     shape : tuple of int, str or None
-        A text is an expression with a named size, as in "nodes + 1" or "2 * nodes". The first array with a name
-        determines the value of the name. None allows any size.
+        The required shape. A text is an expression with a named size, as in "nodes + 1" or "2 * nodes". The first array
+        whose shape contains a name determines the value of the name. None allows any size.
     least : int
         The lower bound of the array's numbers, checked if ``below`` is given.
     below : int, str or None
-        A number or named size. All numbers of the array must be smaller.
+        A number or named size. All numbers of the array must be less than ``below``.
     starts : str or None
         If given, the numbers are start positions of parts of another array, and this text names its size. The numbers
         must run from 0 to the size without decreasing.
@@ -160,7 +160,10 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 
 
 def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
-    """Return the value of an expression with a named size. A new name gets the value that matches the found size."""
+    """Return the value of an expression with a named size.
+
+    A name without a value gets the value that matches ``found``.
+    """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
     times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
@@ -170,9 +173,9 @@ def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
 def writeable_maps(state: Any) -> Any:
     """Return the state of an estimator in which read-only maps of files are replaced by copy-on-write maps.
 
-    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. For numba, read-only arrays have
-    another type, so each kernel would be compiled again. An estimator that continues training could not write to
-    read-only arrays. Changes of a copy-on-write map stay in this process.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. numba gives read-only arrays another
+    type, so each kernel would be compiled again. An estimator could not continue training, because training writes to
+    the arrays. Changes of a copy-on-write map stay in this process and do not reach the file.
 
     Parameters
     ----------
@@ -186,7 +189,7 @@ def writeable_maps(state: Any) -> Any:
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A part of a map is copied.
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A slice of a map is copied.
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):

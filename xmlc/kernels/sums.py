@@ -1,16 +1,16 @@
 """Compute sums and dot products with kernels that add in a fixed order.
 
-A processor adds four numbers a cycle, but a sum in one variable waits four cycles for each addition. A compiler that
-may reorder the sum (``reassoc``) uses as many partial sums as the processor's vectors have lanes. The result then
-depends on the processor. In this module the source code fixes the order. Dot products use four partial sums, called
-lanes. Term k is added to lane k modulo 4, and terms after the last complete four are added to lane 0. The lanes are
-added as (0 + 2) + (1 + 3).
+A processor can add four numbers per cycle. In a sum in one variable, each addition waits four cycles for the previous
+addition. A compiler that may reorder the sum (``reassoc``) uses as many partial sums as the processor's vectors have
+lanes. The result then depends on the processor. In this module the source code fixes the order. Dot products use four
+partial sums, called lanes. Term k is added to lane k modulo 4, and terms after the last complete four are added to lane
+0. The lanes are added as (0 + 2) + (1 + 3).
 
 Four lanes are enough. From 18 non-zeros on, a dot product takes 0.35 to 0.5 ns per non-zero, the same as the reordered
 sum with AVX-512. Eight lanes take 4 to 6 % less from 92 non-zeros on.
 
-The compiler inlines the functions (``forceinline``), because a call takes longer than a short row. The functions set
-``fastmath=False``, because numba otherwise compiles them with the flags of a caller.
+The compiler inlines the functions (``forceinline``), because a call takes longer than adding up a short row. The
+functions set ``fastmath=False``, because numba otherwise compiles them with the flags of a caller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xmlc.core.kernel_cache import njit
 def sparse_dot(ids, values, dense):
     """Return sum_k values[k] * dense[ids[k]], float32.
 
-    The kernel reads 8 bytes per non-zero in order, and 4 from ``dense``.
+    For each non-zero, the kernel reads 8 bytes in order, and 4 bytes from ``dense``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def sparse_dot(ids, values, dense):
 def sparse_dots(ids, values, first, second):
     """Return sum_k values[k] * first[ids[k]] and sum_k values[k]**2 * second[ids[k]], float32.
 
-    The kernel reads 8 bytes per non-zero in order, and 4 from each of the dense vectors.
+    For each non-zero, the kernel reads 8 bytes in order, and 4 bytes from each of the dense vectors.
 
     Parameters
     ----------
@@ -82,7 +82,10 @@ def sparse_dots(ids, values, first, second):
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=False)
 def dot(first, second):
-    """Return sum_k first[k] * second[k] of two equally long float32 arrays, float32. It reads 8 bytes per term."""
+    """Return sum_k first[k] * second[k] of two equally long float32 arrays, float32.
+
+    The kernel reads 8 bytes per term.
+    """
     a = b = c = d = np.float32(0)
     whole = first.size & ~3
     for k in range(0, whole, 4):

@@ -1,7 +1,7 @@
 """Keep the best nodes of an instance in a sorted list of keys during a search of a label tree.
 
 `insert_key` has no branches for short lists. A search inserts many nodes at unpredictable positions, and each wrong
-branch prediction costs 20 cycles. Moving all keys of a short list takes no longer than that.
+branch prediction costs 20 cycles. Moving all keys of a short list takes at most as long.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # the largest number of a node
+LARGEST = np.int64(0x7FFFFFFF)  # the greatest number that a node can have
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1, smaller than any other key
-SHORT = 32  # In lists with more places, a wrong branch prediction costs less than moving all keys.
+SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -21,7 +21,7 @@ def rank_key(number, estimate):
 
     If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so a node
     ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes rank first.
-    Numbers are from -1 to 2**31 - 1. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two
+    Node numbers are from -1 to 2**31 - 1. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two
     estimates are equal, the smaller label ranks first.
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))

@@ -14,7 +14,7 @@ def scale_rows(indptr, values, scaled, start, end):
     """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of length 0 stays unchanged.
 
     Like NumPy's ``add.reduceat``, the kernel adds the square of the first value and the `pairwise` sum of the other
-    squares. It reads 4 bytes per non-zero and writes 4.
+    squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from xmlc.kernels.float32 import fused
 
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
-HALF_EXPONENT = 0x5F3759DF  # minus half of the bits of a float32 x, this gives the bits of 1 / sqrt(x), within 4 %.
+HALF_EXPONENT = 0x5F3759DF  # HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %.
 
 
 class Vectors:
