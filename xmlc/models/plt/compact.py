@@ -18,7 +18,7 @@ WEIGHTS_PER_TASK = 1 << 22
 
 
 class DenseBlocks(NamedTuple):
-    """Hold the dense weights of some contiguous blocks. The fields are the fields of `NodeWeights` for these blocks."""
+    """Hold the dense weights of some contiguous blocks. Each field has the same meaning as in `NodeWeights`."""
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -59,7 +59,8 @@ def append_rows(
     Returns
     -------
     list of pairs of ndarray of int64
-        Number of features and number of weights that each block keeps. Each pair describes some contiguous blocks.
+        Each pair belongs to a range of contiguous blocks. The two arrays of a pair contain the number of features and
+        the number of weights that each block keeps.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def append_rows(
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
     """Return whether sparse rows of the weights w with abs(w) > threshold take fewer bytes than the dense blocks."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
-    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes of a weight with its sibling, and of a row
+    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # bytes per weight with sibling number, bytes per row
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 
@@ -98,7 +99,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def count_weights_above(dense, degrees, threshold, start, end):
-    """Count the features and the weights of each block that `rows_above` keeps.
+    """For each block, count the features and the weights that `rows_above` keeps.
 
     For the arguments see `rows_above`.
 
@@ -121,7 +122,9 @@ def count_weights_above(dense, degrees, threshold, start, end):
 
 @njit(cache=True, nogil=True)
 def rows_above(dense, degrees, threshold, start, end):
-    """Return the weights w of dense blocks with abs(w) > threshold as sparse rows. NaN is kept for later checks.
+    """Return the weights w of dense blocks with abs(w) > threshold as sparse rows.
+
+    NaN weights are kept, so that later checks find them.
 
     Parameters
     ----------

@@ -44,16 +44,18 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# The default of C is one value for SGD. For "batch" it is selected from two candidates per loss, the usual value first.
+# For SGD, the default of C is one number. For "batch", C is selected from two candidates per loss. The first candidate
+# is the usual value.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this value if it makes the model smaller
+WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this threshold if the model then takes fewer bytes
 SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
 # The hyperparameters of `PLT.for_ranking` that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
-MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this often in a pass
+MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass
 ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
 
-# An exact ranking warns that it is costly if an instance evaluates, on average, this many nodes and this share of them.
+# An exact ranking warns that it is costly if it evaluates, on average, at least this many nodes per instance and at
+# least this share of all nodes.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -62,32 +64,35 @@ class PLT(SparseProbabilityEstimator):
     """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1-5.2).
 
     The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product along its path
-    from the root (equation (9)). The root has a classifier too. It treats an instance without labels as a negative
-    example. By default, nodes are trained by two-phase stochastic gradient descent with L2 regularisation (Appendix B).
+    from the root (equation (9)). The root has a classifier too. The root's classifier treats an instance without labels
+    as a negative example. By default, nodes are trained by two-phase stochastic gradient descent with L2 regularisation
+    (Appendix B).
 
-    The defaults give the best ranking on average over ten datasets (docs/models.md). The paper uses ``tree="random"``
-    and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+    The defaults give the best ranking on average over ten datasets (docs/models.md). plt2016 uses ``tree="random"`` and
+    searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
-    The hyperparameters form groups. ``arity`` to ``label_features`` set the tree. ``solver`` to ``epochs`` set the
-    solver. ``search`` and ``beam`` set the search. ``weight_threshold``, ``hash_bits`` and ``max_samples`` limit the
-    memory.
+    The hyperparameters form groups. ``arity`` to ``label_features`` configure the tree. ``solver`` to ``epochs``
+    configure the training of the nodes. ``search`` and ``beam`` configure the search for the best labels.
+    ``weight_threshold``, ``hash_bits`` and ``max_samples`` limit the memory.
 
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree. A "kmeans" tree needs a power of two. With None, a "random" tree has degree 16. The
-        default of a "kmeans" tree depends on the number of labels with a training instance. The degree is 16 for up to
-        6,400 labels and 32 for up to 18,000. For more labels it is 16, except with solver "batch". With "batch", the
-        degree is 64 for up to 51,000 labels, 128 for up to 144,000, and between 32 and 128 for more labels. These
-        values avoid inner nodes with only a few leaves.
+        Degree b of the tree. For a "kmeans" tree, the degree has to be a power of two. With None, a "random" tree has
+        degree 16. The default of a "kmeans" tree depends on the number of labels with a training instance. This default
+        degree is 16 for up to 6,400 labels and 32 for up to 18,000 labels. For more labels the default degree is 16,
+        except with solver "batch". With solver "batch", the default degree is 64 for up to 51,000 labels and 128 for up
+        to 144,000 labels. For more labels it is between 32 and 128. These default degrees avoid inner nodes with only a
+        few leaves.
     tree : {"random", "kmeans"}
         Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
         groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        "kmeans": a group of at most this many labels is not split further. Its labels become the children of one node.
-        Parabel uses 100. With None, the depth of the tree follows from the number of labels. The lowest inner nodes
-        then have about 100 labels, at most 100 sqrt(arity) (`xmlc.models.trees.kmeans.largest_leaf`).
+        "kmeans": a group of at most this many labels is not split further. The labels of such a group become the
+        children of one node. Parabel uses ``max_leaf=100``. With None, the depth of the tree follows from the number of
+        labels. The lowest inner nodes then have about 100 labels each, and at most 100 sqrt(arity) labels
+        (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
         "kmeans": the largest number of features that represent a label. The features with the largest weights are kept.
         This limit bounds the memory for building the tree (`xmlc.models.trees.representations.label_representations`).
@@ -97,60 +102,66 @@ class PLT(SparseProbabilityEstimator):
         "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
         need exact weights (``hash_bits=None``).
     loss : {"logistic", "squared_hinge"}
-        "batch": the loss to minimise. With the squared hinge loss, scores lie between 0 and 1 and rank the labels, but
-        they do not estimate probabilities.
+        The loss that solver "batch" minimises. With the squared hinge loss, scores lie between 0 and 1 and rank the
+        labels, but they do not estimate probabilities.
     hinge_power : int
-        "squared_hinge": the score of a node is exp(-max(0, 1 - s)**p) for its linear score s. Parabel uses 2. With 3,
-        nodes near their margin get higher scores, which improves the lower ranks of a ranking by a deep tree.
+        The power p for the loss "squared_hinge". The score of a node with the linear score s is exp(-max(0, 1 - s)**p).
+        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. If the tree
+        is deep, these scores improve the lower ranks of a ranking.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. C applies to "batch", and to
-        SGD if ``lam`` is None. With None, SGD uses 3, and "batch" selects from two values by cross-validation on up to
-        1000 training instances. The two values are 3 and 10 for the logistic loss, and 1 and 0.3 for the squared hinge
-        loss. The second value is selected if its P@1 is better by more than a standard error.
+        SGD if ``lam`` is None. With None, SGD uses C = 3, and "batch" selects C from two candidates by cross-validation
+        on up to 1000 training instances. The two candidates are 3 and 10 for the logistic loss, and 1 and 0.3 for the
+        squared hinge loss. The second candidate is selected if its P@1 is better than the first candidate's by more
+        than a standard error.
     tol : float
-        "batch": a node stops when no dual variable moves by more than tol * C in a pass. If an instance has a weight
-        below 1, this limit is multiplied by the weight.
+        Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
+        an instance with a weight below 1, the limit tol * C is multiplied by the weight.
     lam : float or None
-        SGD: regularisation lambda. It applies to the weight of the constant feature too. None uses 1 / (C n), where n
-        is the number of training instances or the sum of their weights. The root then minimises the same objective as
-        with solver "batch".
+        SGD: regularisation lambda. Lambda also regularises the weight of the constant feature. None uses 1 / (C n).
+        Here n is the number of training instances, or the sum of their weights. With None, the root minimises the same
+        objective as with solver "batch".
     gamma : float
-        Initial step size. SGD: step t of a node is gamma / (1 + lam * gamma * t) (plt2016, Appendix B), with t from 0.
-        The paper does not specify the first t. The authors' program starts with t = 1. This is equivalent to the
-        initial step size gamma / (1 + lam * gamma) here. AdaGrad: the step of a weight is gamma / sqrt(eps + the sum of
-        its squared derivatives so far). oplt2021 uses gamma 1.
+        Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
+        first step has t = 0. The paper does not specify the first value of t. The authors' program starts with t = 1.
+        To imitate their program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight is
+        gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
     eps : float
         AdaGrad: constant in the step size, see ``gamma``.
     epochs : int
-        Passes over the training set. SGD and AdaGrad use one random order for all nodes and passes (the paper does not
-        specify the order). "batch" makes at most this many passes, each in a new order. Parabel uses 20.
+        Passes over the training set. SGD and AdaGrad visit the instances in one random order for all nodes and passes
+        (the paper does not specify the order). Solver "batch" makes at most ``epochs`` passes, each in a new random
+        order. Parabel uses ``epochs=20``.
     search : {"certified", "beam", "exact"}
-        Search algorithm of `predict_top_k`. "certified" starts with a beam search. It then searches below each node
-        outside the beam that could lead to one of the best labels. "certified" is the fastest exact search. "beam" is a
-        beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose ranking is
-        provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products. Hashed
-        weights always use best-first search.
+        Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then searches below each
+        node that is outside the beam and could lead to one of the best labels. "certified" is the fastest exact search.
+        "beam" is a beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose
+        ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products.
+        Hashed weights always use best-first search.
     beam : int
-        Width of the beam: the number of inner nodes to expand on a level, and at least k. Parabel uses 10.
+        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes.
+        Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
         Weights of at most this absolute value are dropped right after training, and the other weights are stored
-        sparse. Neither training nor the model then holds all weights in memory. Parabel uses 0.1. None keeps all
-        weights. "auto" uses 0.1 if that makes the first 33 million weights smaller in bytes, and None otherwise. "auto"
-        also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
+        sparse. Neither training nor the model then holds all weights in memory. Parabel uses ``weight_threshold=0.1``.
+        None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights then take fewer bytes, and
+        None otherwise. "auto" also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
-        None stores exact weights for each node. A number k hashes each pair (node, feature), with a sign, into 2**k
-        weights that all nodes share (Section 6 uses 2**30). Memory is then bounded for any number of nodes. The cost
-        is collisions, a cache miss per weight, and training on one thread, because the nodes depend on one another.
+        None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
+        2**k weights. All nodes share these weights (plt2016, Section 6, uses 2**30 weights). Memory is then bounded for
+        any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and training on one thread.
+        Nodes that share weights cannot be trained in parallel.
     max_samples : float or None
-        Share of the instances to train on, drawn at random with the seed. The tree is also built from these instances,
-        over their labels. With oplt2021's solver and tree, the estimator is IPLT on the sample of OPLT's ``warm_start``
-        (oplt2021, Appendix G).
+        Share of the instances to train on, drawn at random with the seed. The tree is also built from the drawn
+        instances, and has only their labels. With the solver and tree of oplt2021, this estimator is IPLT, trained on
+        the sample that OPLT uses for ``warm_start`` (oplt2021, Appendix G).
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the tree and of the order of the instances.
     n_jobs : int or None
-        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
+        -1 uses all cores.
 
     Attributes
     ----------
@@ -165,26 +176,28 @@ class PLT(SparseProbabilityEstimator):
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
         Weights of the node classifiers.
     inner_products_ : ndarray of int64, shape (n,)
-        Node classifiers evaluated for each instance in the last prediction.
+        Number of node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether the beam search alone proves that the last ranking is exact. This is the case if each node outside the
-        beam has a smaller estimate than the k-th label. None if the last ranking used no beam.
+        For each instance, whether the beam search alone proves that the last ranking is exact. The ranking is exact if
+        each node outside the beam has a smaller estimate than the k-th label. ``certified_`` is None if the last
+        ranking used no beam.
 
     Notes
     -----
     oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
     arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is this estimator with
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
-    search="beam"``. The ensemble is `xmlc.models.Parabel`.
+    search="beam"``. The ensemble of such trees is `xmlc.models.Parabel`.
 
-    Exact weights take memory for each inner node and each feature of the instances that reach the node. Such a pair
-    takes 4 bytes for each child of the node, plus 4 bytes. A synthetic set in the shape of Amazon-670K has 490,449
-    instances with 70 non-zeros, and 670,091 labels. Its model takes 19 GB with b = 16 and ``max_leaf=100``, and more
-    with the default ``max_leaf``, which gives one level less.
+    Exact weights take memory for each inner node and each feature of the instances that reach the node. Each pair of a
+    node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic set in the shape of
+    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of this set takes 19 GB with
+    ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the model is
+    larger.
 
     `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
     weights to the model's files. Predictions read these files as needed and are fastest if the files fit in memory. If
-    the files do not fit, set ``weight_threshold`` or ``hash_bits``.
+    the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
 
     Examples
     --------
@@ -233,11 +246,11 @@ class PLT(SparseProbabilityEstimator):
     def for_ranking(cls, **given: Any) -> Self:
         """Return an estimator with the best hyperparameters for ranking. Its scores do not estimate probabilities.
 
-        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
-        weight_threshold=0.05)``: the squared hinge loss of Parabel on a tree of arity 16. The values were selected by
-        P@1 and P@5 on the validation parts of six datasets, samples of one of them, and synthetic datasets
-        (``results/published/tuning/ranking.csv``). If you need probabilities, label sets or thresholds, use
-        `PLT` with its defaults.
+        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``:
+        the squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on validation
+        data (``results/published/tuning/ranking.csv``). These data are parts of six datasets, of samples of one of the
+        six datasets, and of synthetic datasets. If you need probabilities, label sets or thresholds, use `PLT` with its
+        defaults.
 
         Parameters
         ----------
@@ -256,13 +269,13 @@ class PLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (Algorithm 3).
 
-        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"`` it also multiplies the
-        instance in the representations of its labels. For "batch", weights and repeated rows give the same objective.
-        SGD and AdaGrad visit a row of weight 2 twice in a pass, and a row of weight 2.5 three times with shorter steps.
-        Integer weights up to 16 give the same model as rows repeated by ``numpy.repeat``. The cross-validation for C
-        uses the weights in training and in P@1.
+        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``, the sample weight also
+        multiplies the instance in the representations of the instance's labels. With solver "batch", an integer weight
+        gives the same objective as a row repeated that many times. SGD and AdaGrad visit a row of weight 2 twice in a
+        pass, and a row of weight 2.5 three times with shorter steps. Integer weights up to 16 give the same model as
+        rows repeated by ``numpy.repeat``. The cross-validation for C uses the weights in training and in P@1.
 
-        Parameters and errors as for `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        Parameters and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         return self._train(*self._weighted_data(X, Y, sample_weight), Appendable(self._into))
 
@@ -306,10 +319,11 @@ class PLT(SparseProbabilityEstimator):
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row numbers to visit in a pass, in order, and the weight of each visit.
+        """Return the row numbers in the order in which a pass visits the rows, and the weight of each visit.
 
-        SGD and AdaGrad visit a row of weight 2 twice, as if it were repeated, but no row more than 16 times. A row of
-        larger weight takes longer steps. If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
+        SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row is visited more
+        than 16 times in a pass. A row whose weight exceeds this limit takes longer steps. If the mean weight exceeds
+        16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -325,7 +339,7 @@ class PLT(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
 
-        Parameters and result as for `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        Parameters and result are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
@@ -336,13 +350,14 @@ class PLT(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance. With ``search="beam"`` the ranking is approximate.
 
-        The other two searches give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
+        "certified" and "exact" give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
         evaluates the fewest classifiers. "certified" evaluates more classifiers, but takes less time because it
-        evaluates a whole level at a time. The call sets ``certified_``, which marks the instances for which the beam is
-        provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for each instance.
+        evaluates a whole level at a time. The call sets ``certified_``, which marks the instances whose ranking by the
+        beam search is provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for
+        each instance.
 
-        ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest weight below
-        it may be one of the k best products. A node whose labels are all excluded is never expanded.
+        ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest label weight
+        below the node may be one of the k best products. A node whose labels are all excluded is never expanded.
 
         Parameters
         ----------
@@ -352,9 +367,11 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first, then -1 if there are fewer than k labels. ``xmlc.kernels.top_k.rank_key`` orders ties.
+            Labels, best first, then -1 if there are fewer than k labels. ``xmlc.kernels.top_k.rank_key`` defines the
+            order of labels with equal scores.
         scores : ndarray of float32, shape (n, k)
-            Estimates of these labels, multiplied by the label weights if given. 0 for a missing label.
+            Estimates of the labels in ``labels``, multiplied by the label weights if given. The score of a missing
+            label is 0.
         """
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
@@ -366,10 +383,11 @@ class PLT(SparseProbabilityEstimator):
     def estimates_in_beam(
         self, X: Matrix, title: str = "ranking", thresholds: np.ndarray | None = None
     ) -> tuple[np.ndarray, ...]:
-        """Estimate all labels that a beam search reaches. `xmlc.models.Parabel` averages them over its trees.
+        """Estimate all labels that a beam search reaches. `xmlc.models.Parabel` averages the estimates over its trees.
 
-        With ``search="beam"``, the search expands the ``beam`` best inner nodes of each level. Otherwise it expands all
-        inner nodes. The result has every label below the expanded nodes, except labels whose estimate is rounded to 0.
+        With ``search="beam"``, the search expands the ``beam`` best inner nodes of each level. With another ``search``,
+        all inner nodes are expanded. The result has every label below the expanded nodes, except labels whose estimate
+        is rounded to 0.
 
         Parameters
         ----------
@@ -378,7 +396,8 @@ class PLT(SparseProbabilityEstimator):
         title : str
             Title in the progress display.
         thresholds : ndarray of float32, shape (m,), optional
-            The result has only labels above their thresholds. Nodes without such labels take no place in the beam.
+            The result has only labels whose estimates exceed their thresholds. A node takes no place in the beam if its
+            estimate exceeds no threshold of a label below the node.
 
         Returns
         -------
@@ -387,9 +406,9 @@ class PLT(SparseProbabilityEstimator):
         labels : ndarray of int32
             Labels of all instances, one instance after the other, by ascending leaf.
         estimates : ndarray of float32
-            Estimates of these labels.
+            Estimates of the labels in ``labels``.
         inner_products : ndarray of int64, shape (n,)
-            Node classifiers evaluated for each instance.
+            Number of node classifiers evaluated for each instance.
 
         Raises
         ------
@@ -408,7 +427,7 @@ class PLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, without the overhead of matrices, batches and threads.
 
-        Parameters, results and errors as for `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
+        Parameters, results and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
         """
         x = self._one_instance(indices, values)
         k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
@@ -477,7 +496,7 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
-        """Return the best labels, their estimates, ``certified_`` and ``inner_products_`` for the instances."""
+        """Return the best labels of each instance, their estimates, ``certified_`` and ``inner_products_``."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
@@ -489,7 +508,7 @@ class PLT(SparseProbabilityEstimator):
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
     ) -> tuple[np.ndarray, ...]:
-        """Run a search over all instances in batches. The result does not depend on the batches.
+        """Run a search over all instances in batches. The result does not depend on the size of the batches.
 
         Parameters
         ----------
@@ -498,7 +517,7 @@ class PLT(SparseProbabilityEstimator):
         x : KernelCSR
             The instances.
         title : str
-            Title in the progress display. If it is empty, the kernel runs once, on this thread.
+            Title in the progress display. If ``title`` is empty, the kernel runs once, on the calling thread.
         *arguments
             Further arguments of the kernel.
         """
@@ -536,7 +555,10 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _search(self) -> tuple[str, int]:
-        """Check and return the search algorithm and its beam width. Users may change both after training."""
+        """Check and return the search algorithm and its beam width.
+
+        Users may change the algorithm and the width after training.
+        """
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))
         return self.search, min(int(self.beam), self.tree_.n_nodes)
@@ -547,7 +569,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # Trees of other estimators and models of earlier versions store these values as hyperparameters only.
+        # Trees of other estimators and models of earlier versions have no selected values. The hyperparameters are used
+        # instead.
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

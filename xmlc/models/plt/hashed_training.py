@@ -60,8 +60,8 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     """Make one pass over the training set, instance by instance, from the root down (Algorithm 3 as an online learner).
 
     Each slot is in a different cache line. The slots of the next node are therefore prefetched before the step of the
-    current node. With 2**28 slots, prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon, at 20 ns
-    per slot.
+    current node. With 2**28 slots, prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. Each slot
+    then takes 20 ns.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     solver : Sgd
         Settings of two-phase SGD.
     steps_done : float64 (n_nodes,)
-        Sum of the instance weights that each node has seen, updated in place.
+        For each node, the sum of the weights of all instances that have updated the node. Updated in place.
     stamp : int64 (n_nodes,)
-        Scratch, -1 at the start of training.
+        Scratch array, filled with -1 at the start of training.
     epoch : int
         Number of the pass.
     """

@@ -14,9 +14,12 @@ ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 
 
 class Pairs(NamedTuple):
-    """List pairs of an instance and a node to expand, or a leaf found, in arrays with spare capacity."""
+    """List pairs of an instance and a node, in arrays with spare capacity.
 
-    #: int32: Instances, counted from the first of the batch.
+    The node is a node to expand or a leaf found.
+    """
+
+    #: int32: Instances, counted from the first instance of the batch.
     rows: np.ndarray
     #: int64: Keys of the nodes.
     keys: np.ndarray
@@ -52,7 +55,10 @@ def no_pairs(capacity):
 
 @njit(cache=True, nogil=True)
 def with_capacity(pairs, more):
-    """Return a list with the same pairs and room for ``more`` pairs. If ``pairs`` has room, it is returned itself."""
+    """Return a list with the same pairs and room for ``more`` pairs.
+
+    If ``pairs`` has enough room, the function returns ``pairs`` itself.
+    """
     used = pairs.size[0]
     if used + more <= pairs.rows.size:
         return pairs

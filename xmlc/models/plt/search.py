@@ -3,7 +3,7 @@
 `estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. Pairs of an instance and a
 node are sorted by node. A batch then reads each block of weights once, and all siblings share one look-up of a feature
 (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the other.
-The estimates do not depend on the search or the batch, to the last bit.
+The estimates are bit-identical for all searches and all batches.
 
 All searches rank by a key, a number that combines a node and its estimate (`xmlc.kernels.top_k.rank_key`, which defines
 the order of equal estimates). If labels have weights, a key contains the estimate times the node's scale (`scale_of`).
@@ -33,7 +33,7 @@ from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
 FRACTION = np.uint64((1 << 52) - 1)  # the fraction bits of a float64, all zero in a power of two
-ESTIMATES_AT_ONCE = np.int64(1 << 16)  # length of the array of estimates, 256 kB
+ESTIMATES_AT_ONCE = np.int64(1 << 16)  # number of estimates in the scratch memory, 256 kB
 DENSE_WEIGHTS = np.int64(1 << 22)  # length of the dense rows of a block: 16 MB, but unused pages take no memory
 
 
@@ -42,7 +42,7 @@ class Best(NamedTuple):
 
     #: int64 (rows, k): Keys of leaves, best first, then `FREE` if there are fewer than k.
     leaves: np.ndarray
-    #: int64 (rows,): The largest key of an inner node that the search met but the beam does not expand, or `FREE`.
+    #: int64 (rows,): The largest key of the inner nodes that were met but not expanded in the beam search, or `FREE`.
     missed: np.ndarray
     #: int64 (rows,): Number of node classifiers evaluated so far.
     inner_products: np.ndarray
@@ -76,9 +76,9 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     labels : int32
         Labels of all instances, one instance after the other, by ascending leaf.
     estimates : float32
-        Estimates of these labels.
+        Estimates of the labels in ``labels``.
     inner_products : int64 (end - start,)
-        Node classifiers evaluated per instance.
+        Number of node classifiers evaluated per instance.
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
@@ -131,11 +131,12 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     labels : int32 (end - start, k)
         Labels, best first, then -1 if there are fewer than k labels.
     estimates : float32 (end - start, k)
-        Estimates times label weights. 0 for a missing label.
+        The estimate of each label times the label's weight, or 0 for a missing label.
     by_beam : bool (end - start,)
-        Whether the beam's labels are provably the k labels with the largest estimates, in order.
+        For each instance, whether the labels from the beam search are provably the k labels with the largest estimates,
+        in order.
     inner_products : int64 (end - start,)
-        Node classifiers evaluated per instance.
+        Number of node classifiers evaluated per instance.
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
@@ -210,7 +211,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     estimates : float32 (end - start, k)
         As for `rank_by_levels`.
     inner_products : int64 (end - start,)
-        Node classifiers evaluated per instance.
+        Number of node classifiers evaluated per instance.
     """
     x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
     weighted = largest.size > 0
@@ -245,7 +246,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
 
 @njit(cache=True, nogil=True)
 def rows_from(x, start, end):
-    """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which they are numbered from 0."""
+    """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which the instances are numbered from 0."""
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 
@@ -266,7 +267,7 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     scratch : Scratch
         Scratch memory.
     inner_products : int64 (rows,)
-        Raised by the number of node classifiers evaluated.
+        For each instance, raised by the number of node classifiers evaluated.
 
     Returns
     -------
@@ -296,7 +297,7 @@ def weigh(estimates, key, largest, label, first):
     Parameters
     ----------
     estimates : float32 (siblings,)
-        Estimates given the parent, overwritten.
+        Conditional estimates of the siblings, given their parent. Overwritten with the products.
     key : int64
         Key of the parent.
     largest
@@ -314,11 +315,13 @@ def weigh(estimates, key, largest, label, first):
 
 @njit(cache=True, nogil=True)
 def scale_of(node, largest, label):
-    """Return the scale of a node: the factor of its estimate in its key if labels have weights.
+    """Return the scale of a node.
+
+    If labels have weights, the key of a node contains the node's estimate times its scale.
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the smallest power of two that is at
-    least every weight below it. A division then recovers the estimate exactly. If all labels below a node are excluded,
-    the scale is NaN, and NaN never becomes a score.
+    least every weight below it. Dividing by a power of two recovers the node's estimate exactly. If all labels below a
+    node are excluded, the scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -348,7 +351,7 @@ def bound_of(key, largest, label):
     key : int64
         Key of the node.
     largest, label
-        As for `scale_of`. Without weights the result is ``key``.
+        As for `scale_of`. Without label weights the result is ``key``.
     """
     node = key_number(key)
     if node < 0 or largest.size == 0:
@@ -424,7 +427,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     beams : int64 (rows, beam)
         Keys of the best inner nodes of this level, best first, then `FREE`. Updated in place.
     certifies : bool
-        Whether to list the nodes outside the beam. A node is not listed if k leaves rank before it.
+        Whether to list the nodes outside the beam. A node is not listed if k leaves rank before the node.
     left : Pairs
         List of the nodes outside the beam, with room for all children.
     """
@@ -498,14 +501,15 @@ def beam_suffices(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Empty a list of nodes, and return the nodes that may lead to a leaf before the k-th leaf, sorted by node.
+    """Empty a list of nodes, and return the listed nodes that may lead to a leaf before the k-th leaf, sorted by node.
 
-    Leaves have larger numbers than the nodes above them, so a leaf with an equal estimate has a smaller key.
+    Leaves have larger numbers than the nodes above them. At equal estimates, a leaf therefore has a smaller key than a
+    node above the leaf.
 
     Parameters
     ----------
     left : Pairs
-        The list, emptied.
+        The list of nodes. The list is empty on return.
     best : Best
         The best leaves so far.
     largest
@@ -526,7 +530,10 @@ def nodes_that_may_win(left, best, largest, label):
 
 @njit(cache=True, nogil=True)
 def labels_of(leaves, label):
-    """Return the labels (int32) and estimates (float32) of a table of leaf keys. `FREE` keys give -1 and 0."""
+    """Return the labels (int32) and estimates (float32) of a table of leaf keys.
+
+    A `FREE` key gives the label -1 and the estimate 0.
+    """
     labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):

@@ -28,8 +28,8 @@ class Sgd(NamedTuple):
     Attributes
     ----------
     step : float
-        Initial step size. Step t (from 0) of a node is ``step / (1 + lam * step * t)``. The authors' Java program
-        starts with t = 1. This is equivalent to an initial step size of ``step / (1 + lam * step)`` here.
+        Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``. The authors' Java
+        program starts with t = 1. To imitate their program, set the initial step size to ``step / (1 + lam * step)``.
     lam : float
         Regularisation lambda.
     epochs : int
@@ -47,7 +47,7 @@ class AdaGrad(NamedTuple):
     Attributes
     ----------
     step : float
-        The step of a weight is ``step / sqrt(eps + the sum of its squared derivatives so far)``.
+        The step size of a weight is ``step / sqrt(eps + the sum of the weight's squared derivatives so far)``.
     eps : float
         Constant in the step size, see ``step``.
     epochs : int
@@ -67,8 +67,8 @@ class DualDescent(NamedTuple):
     C : float
         Weight of the loss, relative to half the squared length of a node's weight vector.
     tol : float
-        A node stops when no dual variable moves by more than ``tol * C`` in a pass. For an instance with a weight below
-        1 this limit is multiplied by the weight.
+        The training of a node stops when no dual variable moves by more than ``tol * C`` in a pass. For an instance
+        with a weight below 1, the limit ``tol * C`` is multiplied by the weight.
     max_epochs : int
         The largest number of passes over the instances.
     squared_hinge : bool
@@ -97,7 +97,8 @@ class Siblings(NamedTuple):
     bias: np.ndarray
     #: bool (siblings,): Whether the training of a sibling continues.
     going: np.ndarray
-    #: float32 (siblings,): The largest step in a pass, skipped steps included. Steps are divided by weights below 1.
+    #: float32 (siblings,): The largest step in a pass, skipped steps included. A step for an instance with a weight
+    #: below 1 is divided by the weight.
     largest: np.ndarray
 
 
@@ -108,11 +109,12 @@ Solver = Sgd | AdaGrad | DualDescent
 def train_children(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
-    ``state`` holds the scaled weights Pi_t * w_t until the end. Step t (from 0) is
+    ``state`` holds the scaled weights Pi_t * w_t until the end. The size of step t (from 0) is
     gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi because they see the same instances. For an
     instance of weight v, the step is multiplied by v, and t increases by v.
 
-    Each non-zero moves 16 bytes per sibling: two reads, one write, and the instance. For the parameters see `solve`.
+    Each non-zero of an instance moves 16 bytes per sibling: two reads and one write of the weight, and one read of the
+    instance. For the parameters see `solve`.
     """
     (gamma, lam, epochs), (ends, ids, values) = solver, x
     steps = np.empty(bias.size, dtype=np.float32)
@@ -137,13 +139,14 @@ def train_children(solver, x, importance, targets, state, bias, n_siblings, bloc
 def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
-    A weight moves by gamma * g / sqrt(eps + sum of its squared derivatives so far, g included). Here g is the
-    derivative of the logistic loss with respect to the weight. There is no regularisation. An instance of weight v
-    multiplies its step and its squared derivative by v. The code multiplies both g and gamma by the root of v.
+    A weight moves by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here g is the
+    derivative of the logistic loss with respect to the weight. There is no regularisation. For an instance of weight v,
+    the step and the squared derivative are multiplied by v. The code therefore multiplies both g and gamma by the root
+    of v.
 
     For the parameters see `solve`. A row of ``state`` has the weights of the padded siblings and then their sums of
-    squared derivatives, in the same or adjacent cache lines. Each non-zero moves 24 bytes per sibling: two reads of the
-    weight, a read of its sum, a write of both, and the instance.
+    squared derivatives, in the same or adjacent cache lines. Each non-zero of an instance moves 24 bytes per sibling:
+    two reads of the weight, a read of the sum, a write of the weight, a write of the sum, and a read of the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
@@ -180,9 +183,10 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
     "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate
     descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
 
-    Each pass has a new random order of the instances. A sibling stops when no alpha_i moves by more than ``tol * C`` in
-    a pass, or ``tol * C`` times v_i if v_i is below 1. When the remaining siblings fit into three quarters of the
-    registers, their state is copied, and training continues without the stopped siblings.
+    Each pass has a new random order of the instances. The training of a sibling stops when no alpha_i moves by more
+    than its limit in a pass. The limit of alpha_i is ``tol * C``, multiplied by v_i if v_i is below 1. When the
+    remaining siblings fit into three quarters of the registers, their state is copied, and training continues without
+    the stopped siblings.
 
     A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. For the parameters
     see `solve`.
@@ -242,7 +246,7 @@ def solve(
     state : float32 (features * numbers_per_weight * padded,)
         Zero on entry. On return, the row of each feature begins with the siblings' weights. See `numbers_per_weight`.
     bias : float32 (padded,)
-        Zero on entry. On return, the siblings' weights of the constant feature 1.
+        Zero on entry. On return, ``bias`` holds the siblings' weights of the constant feature 1.
     n_siblings : int
         Number of siblings without padding.
     block : int
@@ -257,7 +261,7 @@ def _choose_solver(solver, x, importance, targets, state, bias, n_siblings, bloc
 
 
 def numbers_per_weight(solver: Solver) -> int:
-    """Return how many float32 numbers a solver stores per weight. AdaGrad also stores a sum of squared derivatives."""
+    """Return how many float32 numbers a solver stores per weight. AdaGrad also stores a sum of squares per weight."""
     return 2 if isinstance(solver, AdaGrad) else 1
 
 
@@ -305,7 +309,7 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Return a copy of some siblings that have not stopped, in the first of ``size`` columns. Other columns are zero.
+    """Copy siblings that have not stopped to the first of ``size`` columns and return the copy. Other columns are zero.
 
     Parameters
     ----------
@@ -467,8 +471,8 @@ def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse
 def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
     """Update the dual variables of one instance for all siblings that have not stopped. Small steps are skipped.
 
-    The called functions are inlined, so that the compiler can vectorise the loops over siblings by 16. Without this, a
-    logistic step takes ten times as long.
+    The called functions are inlined, so that the compiler can vectorise the loops over siblings by 16. Without
+    inlining, a logistic step takes ten times as long.
 
     Parameters
     ----------

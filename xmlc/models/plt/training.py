@@ -23,12 +23,12 @@ SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between i
 MIN_SIBLINGS = 8  # a part of a block has at least this many siblings, enough for a vector register
 MANY_SIBLINGS = 64  # a larger part has a multiple of 64 siblings, because the kernels process 64 at a time
 TITLE = "training PLT nodes"  # the default title of the progress display
-WEIGHTS_PER_WAVE = 1 << 25  # weights trained before a batch is stored: 128 MB, or one block if it is larger
+WEIGHTS_PER_WAVE = 1 << 25  # number of weights in a batch: 128 MB, or one block if the block is larger
 BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """List the instances that reach each node. An instance reaches a node if z_t = 1 for the parent t.
+    """List the instances that reach each node. An instance reaches a node if z_t = 1 for the node's parent t.
 
     Attributes
     ----------
@@ -91,8 +91,8 @@ def train_nodes(
     A block contains the children of one node. A block stores weights only for the features of the instances that reach
     it, because all other weights would stay zero. Blocks are trained in batches, which are added to ``appendable``.
 
-    Peak memory is the result plus the weights of a batch. The result takes no memory if ``appendable`` writes it into a
-    folder. In addition, each thread needs memory for the instances and weights of one block.
+    Peak memory is the size of the result plus the weights of one batch. The result takes no memory if ``appendable``
+    writes it into a folder. In addition, each thread needs memory for the instances and weights of one block.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def train_nodes(
     solver : Sgd, AdaGrad or DualDescent
         Solver and its settings.
     threshold : float or None
-        Weights w with abs(w) <= threshold are dropped, and the others are stored sparse. None keeps all weights.
+        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. None keeps all
+        weights.
     n_jobs : int or None
         Threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
@@ -118,7 +119,7 @@ def train_nodes(
         Apply the threshold only if it makes the first batch smaller in bytes. The first batch decides, so that no other
         batch has to stay in memory.
     importance : float32 (order.size,), optional
-        Positive weights of the instances' losses. None means 1 for all.
+        Positive weights of the instances' losses. None gives all instances the weight 1.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def _features(
     end: int,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the features of each block ``begin .. end - 1`` start, and the features.
+    """Return the start of the features of each block in ``begin .. end - 1``, and the features of these blocks.
 
     Blocks that are not in ``blocks`` have no features.
     """
@@ -189,7 +190,7 @@ def _waves(weights: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
-    """Split blocks into groups of about equal cost, which do not depend on the number of threads."""
+    """Split blocks into groups of about equal cost. The groups do not depend on the number of threads."""
     group = np.cumsum(cost) // NONZEROS_PER_GROUP
     return np.split(blocks, np.flatnonzero(np.diff(group)) + 1)
 
@@ -199,8 +200,8 @@ def _parts(
 ) -> tuple[list[Tasks], list[float]]:
     """Split the work into groups of tasks, the most expensive tasks first. Return the groups and their costs.
 
-    A block with more work than ``limit`` is split between its siblings. The time of a task is estimated from its number
-    of registers, because a partly filled register takes as long as a full one.
+    A block with more work than ``limit`` is split into tasks with some of its siblings each. The time of a task is
+    estimated from its number of registers, because a partly filled register takes as long as a full one.
     """
     work = nonzeros * degrees
     chosen, bases, widths = [], [], []
@@ -225,7 +226,7 @@ def _parts(
 
 @njit(cache=True, nogil=True)
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
-    """Train the siblings of all given tasks and write their weights.
+    """Train the siblings of all given tasks and write their weights to ``dense`` and ``bias``.
 
     Parameters
     ----------
@@ -389,7 +390,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 @njit(cache=True, nogil=True)
 def count_nonzeros(indptr, reach):
-    """Return the number of non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
+    """Return the total number of non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
     order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
@@ -448,9 +449,11 @@ def write_features(indptr, indices, order, positions, marks, features):
     positions : uint32
         Positions of the instances in ``order``.
     marks : uint64
-        Scratch with one bit per feature, zero on entry and on return. It is small enough for the first-level cache.
+        Scratch with one bit per feature, zero on entry and on return. The array is small enough for the first-level
+        cache.
     features : uint32
-        Overwritten. At least as long as the number of non-zeros of the instances or the number of all features.
+        Overwritten. The length is at least the number of non-zeros of the instances, or the number of all features if
+        that number is smaller.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute estimates from them.
 
-The kernels estimate the children of one node for the instances that reach the node. All searches call them.
+The kernels estimate the children of one node for the instances that reach the node. All searches call these kernels.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class CompactNodeWeights(NamedTuple):
     feature_starts : int64 (n_nodes + 2,)
         Start of the features of each block.
     features : uint32
-        Features with a weight in each block, ascending.
+        Features of each block that have at least one weight in the block, ascending.
     entry_starts : int64 (n_nodes + 2,)
         Start of the weights of each block.
     row_starts : uint32 (features.size + n_nodes + 1,)
         Start of the weights of each feature, relative to the start of its block. A block of q features has q + 1 row
         starts. The row starts of block b begin at ``feature_starts[b] + b``.
     siblings : uint16, or uint32 if a node has more than 65,536 children
-        Sibling that each weight belongs to, counted within the block. Ascending within a row.
+        Sibling that each weight belongs to, counted within the block. The sibling numbers of a row ascend.
     weights : float32
         Weights, row after row.
     bias : float32 (n_nodes,)
@@ -163,7 +163,7 @@ def named(nodes: HashedWeights) -> str:
 def weights_from_state(
     arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
 ) -> TreeWeights:
-    """Rebuild a weights tuple from its stored arrays and numbers (the seed).
+    """Rebuild a tuple of weights from its stored arrays and its stored number, the seed.
 
     Parameters
     ----------
@@ -203,13 +203,13 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
-        A set of features, with one bit per feature. All zero between uses.
+        A set of features, with one bit per feature. All words are zero between uses.
     ranks : uint32 (n_features // 64 + 1,)
-        Index, within the block, of the first feature of each word. Undefined if the word is zero.
+        For each word, the index of its first feature within the block. The index is undefined if the word is zero.
     ids : uint32 (max_nonzeros,)
         Features of an instance, as indices within the block.
     values : float32 (max_nonzeros,)
-        Values of these features.
+        Values of the features in ``ids``.
     dense : float32
         Dense copies of a block's sparse rows, if there is enough space.
     estimates : float32
@@ -235,7 +235,7 @@ def empty_scratch(shape, n_dense, n_estimates):
     n_dense : int
         Length of ``dense``.
     n_estimates : int
-        Length of ``estimates``, raised to the largest number of siblings.
+        Length of ``estimates``. If the largest number of siblings is greater, that number is the length.
     """
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
@@ -247,12 +247,12 @@ def empty_scratch(shape, n_dense, n_estimates):
 
 @njit(cache=True, nogil=True)
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates by `NodeWeights`, see `child_estimates`.
+    """Compute the estimates of `child_estimates` from `NodeWeights`.
 
     On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. If the block
-    has the feature, reading its row takes additional time per 16 siblings. The time is 1.4 ns from the second-level
-    cache and 2 to 4 ns from the third-level cache. The limits of the machine for such rows are 1.4 ns (second level) to
-    6.5 ns (memory).
+    has the feature, reading the feature's row takes additional time. Per 16 siblings, this time is 1.4 ns from the
+    second-level cache and 2 to 4 ns from the third-level cache. The machine's limits for reading such rows are 1.4 ns
+    (second level) to 6.5 ns (memory).
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
@@ -269,7 +269,7 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit(cache=True, nogil=True)
 def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates by `CompactNodeWeights`, see `child_estimates`.
+    """Compute the estimates of `child_estimates` from `CompactNodeWeights`.
 
     If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to four times faster
     with dense rows.
@@ -303,7 +303,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit(cache=True, nogil=True)
 def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Write the estimates by `HashedWeights`, see `child_estimates`.
+    """Compute the estimates of `child_estimates` from `HashedWeights`.
 
     The slots of the next node are prefetched while the slots of the current node are read.
     """
@@ -342,7 +342,7 @@ def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, 
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
         Tree and weights.
     link : int
-        See `estimate_scores`. Hashed weights ignore it and use the logistic link.
+        See `estimate_scores`. Hashed weights ignore ``link`` and use the logistic link.
     scratch : Scratch
         Scratch memory.
     estimates : float32 (q * siblings,)
@@ -365,7 +365,7 @@ def row_of_csr(x, row):
 
 @njit(cache=True, nogil=True)
 def expected_nonzeros(x, rows):
-    """Return the expected number of non-zeros of the instances ``rows``, from the average over all instances."""
+    """Return the expected total number of non-zeros of the instances ``rows``, from the average over all instances."""
     return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
 
 
@@ -377,7 +377,7 @@ def are_first(features):
 
 @njit(cache=True, nogil=True)
 def mark_if_it_pays(features, n_lookups, scratch):
-    """Mark a block's features if that is faster for this number of look-ups.
+    """Mark a block's features if marking is faster than a binary search for each of ``n_lookups`` look-ups.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def find_features(x, row, features, marked, scratch):
     marked : bool
         Whether ``features`` are marked in ``scratch``.
     scratch : Scratch
-        Scratch memory. The result may be a view of it.
+        Scratch memory. The result may be a view of ``scratch``.
     """
     ids, values = row_of_csr(x, row)
     if are_first(features):
@@ -434,7 +434,7 @@ def estimate_scores(scores, link):
     """Turn linear scores (float32) into probability estimates, in place.
 
     With link 0, for the logistic loss, an estimate is 1 / (1 + exp(-s)). With a link p >= 1, for the squared hinge
-    loss, it is exp(-max(0, 1 - s)**p). Parabel uses p = 2 (Prabhu et al., WWW 2018, Section 4).
+    loss, an estimate is exp(-max(0, 1 - s)**p). Parabel uses p = 2 (Prabhu et al., WWW 2018, Section 4).
     """
     if link == LOGISTIC_LINK:
         for c in range(scores.size):
@@ -450,7 +450,7 @@ def estimate_scores(scores, link):
 
 @njit(cache=True, nogil=True)
 def node_key(seed, node):
-    """Return the uint64 key of the hash function of one node."""
+    """Return the key of one node's hash function, uint64."""
     return mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
 
 
