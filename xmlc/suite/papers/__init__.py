@@ -60,21 +60,21 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules that a paper's tables or figures (``noun``) depend on.
 
-    The list contains the modules of the paper and of ``common``. It also contains all packages, because importing them
-    registers the names of models.
+    The list contains the modules of the paper and of ``common``. The list also contains all packages, because importing
+    them registers the names of models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
 
 
 def statements_of(paper: str) -> Path:
-    """Return the path of the file with a paper's statements, which are tested by the paper's claims."""
+    """Return the path of the YAML file with the statements that a paper's claims test."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 
 @cache
 def rooms() -> tuple[str, ...]:
-    """Return the names of the subpackages: one for each paper, and the common ones."""
+    """Return the names of all subpackages: the packages of papers and the packages for all suites."""
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 

@@ -15,13 +15,14 @@ from xmlc.suite.config.runs import in_one_line
 from xmlc.suite.papers import plan
 from xmlc.suite.schemas import nearest
 
-MOST = 3  # The most names in a message.
+MOST = 3  # Largest number of names in an error message.
 
 
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls the replacement for each target, after reading a study's rules and options such as ``--forcerun``.
+    Snakemake first reads a study's rules and options such as ``--forcerun``. Snakemake then calls the replacement for
+    each target.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
     # With remote storage, targets cannot be compared with the outputs of rules, because their names differ.
@@ -45,13 +46,16 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
 
 
 def within(name: str) -> list[str]:
-    """Return the path of a target without a final slash, as in rules, followed by the folders that contain it."""
+    """Return the path of a target, followed by the folders that contain the target.
+
+    Paths have no final slash, as in rules.
+    """
     path = Path(os.path.relpath(name or "."))
     return [str(one) for one in (path, *path.parents)]
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Return the files whose name or stem equals the target's name, or else the nearest file or rule, as text."""
+    """Return a text with the files whose name or stem equals ``name``, or else with the nearest file or rule."""
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
     return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)

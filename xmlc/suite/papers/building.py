@@ -31,8 +31,8 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"evaluation": "thresholds"}  # Folders of records that are not named by the kind of their records.
-NOT_PRINTED = ("", "-")  # Contents of cells without a number in transcribed tables.
+KINDS = {"evaluation": "thresholds"}  # Maps a folder name to the kind of the records in the folder, if both differ.
+NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
 RecordIdentity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # Records that are already in memory, by path.
 
@@ -46,7 +46,7 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
         Names of the table, the paper and the files. The files are records, published tables and the suite's
         configuration. The table uses only records of the kinds that it needs.
     known : dict or None
-        Records that are already in memory. Records that this function reads are added.
+        Records that are already in memory. The function adds the records that it reads to this dict.
 
     Raises
     ------
@@ -54,7 +54,8 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
         The table is unknown, a record cannot be used, or records contradict each other.
     """
     definition = table_of(made.table, made.paper)
-    name_models(made.titles, over=made.paper == STUDY)  # A study runs alone, so its titles may replace others.
+    # A study runs alone, so its titles may replace registered titles.
+    name_models(made.titles, over=made.paper == STUDY)
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     table = definition.table(made.paper, given, read_printed(made), suite)
@@ -90,14 +91,15 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return the record files of a table or figure. Each folder is replaced by its files that are needed.
+    """Return the record files of a table or figure. Each folder is replaced by the files in it that are needed.
 
     Parameters
     ----------
     records : sequence of Path
         Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        Only files of these methods are used from folders, in this order. An empty sequence selects all methods.
+        From folders, only the files of these methods are used, in the order of ``methods``. An empty sequence selects
+        all methods.
     declared : Declared
         The table or figure.
 
@@ -133,7 +135,7 @@ def read_needs(
 
 
 def sources_of(tables: Iterable[Manifest], known: Known | None = None) -> list[tuple[Source, list[str]]]:
-    """Read each record of some tables once, and return it with the papers whose tables use it."""
+    """Read each record of ``tables`` once, and return each record with the papers whose tables use the record."""
     found: dict[Path, tuple[Source, list[str]]] = {}
     known = {} if known is None else known
     for made in tables:
@@ -177,7 +179,7 @@ def read_record(path: Path) -> RecordFile:
 
 @cache
 def kinds() -> dict[str, type[RecordFile]]:
-    """Return the classes in `xmlc.suite.results.records` that have a ``KIND``, by this kind."""
+    """Return a dict from ``KIND`` to the class in `xmlc.suite.results.records` with this kind."""
     names = [f"{records.__name__}.{found.name}" for found in pkgutil.iter_modules(records.__path__)]
     parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
@@ -223,7 +225,10 @@ def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) 
 
 
 def _check_one_edition(sources: Iterable[Source]) -> None:
-    """Raise an error if records with the same dataset name have different data, which no row may average."""
+    """Raise an error if records with the same dataset name have different data.
+
+    A row must not average over such records.
+    """
     data: dict[str, tuple[str, Path]] = {}
     for path, record in sources:
         name, digest = record.dataset_name, record.data_digest
@@ -250,7 +255,10 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
 
 
 def read_printed(made: Manifest) -> Rows:
-    """Return the published numbers of one table, from its files in ``<published>/<paper>/`` if there are any."""
+    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``.
+
+    Missing files are skipped.
+    """
     definition = table_of(made.table, made.paper)
     found: Rows = {}
     for name in definition.printed_in or (definition.name,):

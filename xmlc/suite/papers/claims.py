@@ -24,8 +24,9 @@ from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.schemas import converted, read_yaml
 
-Scope = tuple[str, Callable[[Any], bool]]  # A condition in words, and a function that checks it for a record.
-EffectFunction = Callable[..., Iterable[Effect]]  # The arguments are the records for each need.
+# A condition in words, and a function that returns whether a record meets the condition.
+Scope = tuple[str, Callable[[Any], bool]]
+EffectFunction = Callable[..., Iterable[Effect]]  # Each argument contains the records for one need.
 R = TypeVar("R", bound=Record)
 
 
@@ -36,7 +37,7 @@ class Statement:
     Raises
     ------
     ValueError
-        The margin is the effect that means no difference, or is given without a reason.
+        The margin equals the effect that means no difference, or the margin has no reason.
     """
 
     #: The statement in our words, so that it can be understood without the paper.
@@ -49,11 +50,12 @@ class Statement:
     #: "xmlc" is our own statement.
     stated: Literal["verbatim", "derived", "xmlc"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: Effects above the margin support the statement. None is the effect that means no difference: 0, or 1 for a ratio.
+    #: Effects above the margin support the statement. None sets the margin to the effect that means no difference: 0,
+    #: or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
     because: str = ""
-    #: Whether a single case against the statement refutes it, as for a lemma.
+    #: Whether a single case against the statement refutes the statement, as for a lemma.
     every: bool = False
     #: Whether all seeds use hyperparameters from the same search.
     one_search: bool = False
@@ -74,11 +76,12 @@ class Claim:
     said: Statement = field(hash=False)
     #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
-    #: Function that returns the effects. Its arguments are the records for each need.
+    #: Function that returns the effects. Each argument of the function contains the records for one need.
     measure: EffectFunction
     #: Condition on the records. None selects all records.
     about: Scope | None = None
-    #: Published effects in the form that `outcome_of` expects, if the margin expresses "as good as".
+    #: Published effects, in the form that `outcome_of` expects. Only claims with a margin for "as good as" have
+    #: published effects.
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -88,7 +91,10 @@ class Claim:
 
     @property
     def mean_in_print(self) -> float:
-        """Return the mean of the published effects, which are differences. The mean is NaN if there is no effect."""
+        """Return the mean of the published effects, which are differences.
+
+        The mean is NaN if no effect is published.
+        """
         effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
         return math.fsum(effects) / len(effects) if effects else math.nan
 
@@ -104,7 +110,8 @@ class Claim:
     def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
         """Return the verdict on the claim, given the records for each need.
 
-        ``errors`` contains the standard errors by the choice of test instances, for the cases with a known error.
+        ``errors`` maps a case to the standard error that comes from the choice of test instances. Cases without a known
+        error are missing.
         """
         margin = self.scale.nothing if self.said.margin is None else self.said.margin
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
@@ -155,12 +162,12 @@ class Claims:
 
 
 def datasets(words: str, *names: str) -> Scope:
-    """Return the condition that a record is about one of these datasets, in any of their splits."""
+    """Return a condition that is true for records of the datasets ``names``, in any split of these datasets."""
     return words, lambda record: same_instances(record.dataset_name) in names
 
 
 def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
-    """Group records by dataset, model and seed. In each group, the keys are methods."""
+    """Group records by dataset, model and seed. Each group is a dict from method to record."""
     groups: dict[tuple[str, str, int], dict[str, R]] = {}
     for record in records:
         runs = groups.setdefault((record.dataset.name, record.model, record.seed), {})
@@ -169,7 +176,10 @@ def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R
 
 
 def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
-    """Group records by dataset and seed. In each group, the keys are models. The records must not differ in method."""
+    """Group records by dataset and seed.
+
+    Each group is a dict from model to record. The records of a group must not differ in method.
+    """
     groups: dict[tuple[str, int], dict[str, R]] = {}
     for record in records:
         groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record

@@ -1,4 +1,4 @@
-"""Build the table of a paper's claims. Each claim has a row, and details on the cases that decide it."""
+"""Build the table of a paper's claims. Each claim has a row, and detail rows for the cases that decide the claim."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     Raises
     ------
     ValueError
-        Two different needs have the same kind and training split, so that files cannot be assigned to one of them.
+        Two different needs have the same kind and training split. Files then cannot be assigned to one of the needs.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):
@@ -117,7 +117,10 @@ def counted(table: Table) -> Counter[Word]:
 
 
 def claims_line(counts: Counter[Word]) -> str:
-    """Return a line with the number of claims that hold, and the numbers of other verdicts. Zeros are left out."""
+    """Return a line with the number of claims that hold, and the number of claims with each other verdict.
+
+    Zeros are left out.
+    """
     denied = counts["does not hold"]
     words = [f"{counts['holds']} of {counts.total()} claims hold"]
     words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
@@ -175,7 +178,7 @@ def _detail(one: Claim, case: Case, tested: bool) -> Row:
 
 
 def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
-    """Return a row of numbers. Quantities in ``words`` are printed as these texts instead of their values."""
+    """Return a row of numbers. ``words`` maps quantities to texts that are printed instead of the values."""
     return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
 
 

@@ -47,7 +47,7 @@ class Table:
     columns : tuple of str
         Quantities in the CSV file.
     rows : dict
-        Our numbers. Keys map to rows, and in each row, quantities map to numbers.
+        Our numbers: a dict from key to row. Each row is a dict from quantity to number.
     details : dict
         Rows of numbers that panels show but the CSV file lacks, such as the effects that decide a claim.
     panels : list of Panel
@@ -97,7 +97,10 @@ class Table:
         return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
 
     def numbers(self, *needs: int) -> list[Number]:
-        """Return the numbers in the records. Indices of needs restrict them to the records for these needs."""
+        """Return the numbers in the records for the needs with the indices ``needs``.
+
+        Without indices, all needs are used.
+        """
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
         return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
 
@@ -141,7 +144,7 @@ class PanelDefinition:
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
-        Keys that decide whether we ran a row of the paper. The default is all keys.
+        A row of the paper counts as run if one of our rows has the same values of these keys. The default is all keys.
     details : tuple of str
         Keys of the table's details, if the panel shows details instead of rows.
     """
@@ -244,7 +247,7 @@ class PanelDefinition:
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:
-    """Declare a panel of all rows with these columns. Other arguments are passed to `PanelDefinition`."""
+    """Declare a panel of all rows, with a column for each quantity. ``about`` is passed to `PanelDefinition`."""
     return PanelDefinition(title=title, quantities=quantities, **about)
 
 
@@ -254,7 +257,7 @@ def datasets(*quantities: str) -> PanelDefinition:
 
 
 def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelDefinition:
-    """Declare a panel of the paper's rows that we did not run. It is left out if there are no such rows."""
+    """Declare a panel of the paper's rows that we did not run. The panel is left out if there are no such rows."""
     return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
 
 
@@ -275,7 +278,7 @@ class TableDefinition(Declared):
     keys : tuple of str
         Columns that identify a row.
     columns : tuple of str
-        Quantities from records in the CSV file. The default is the quantities of the panels.
+        Quantities that the CSV file contains. By default, these are the quantities of the panels.
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of callable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Style = dict[str, Any]  # Keyword arguments of matplotlib.
+Style = dict[str, Any]  # Keyword arguments of matplotlib for a curve.
 
 # Markers distinguish the methods in black-and-white prints.
 STYLES: dict[str, Style] = {
@@ -37,7 +37,7 @@ CHOSEN: Style = {
     "linestyle": "none",
 }
 
-NARROWEST, MOST = 1.1, 6  # The least width of a panel in inches, and the most panels in a row.
+NARROWEST, MOST = 1.1, 6  # Smallest width of a panel in inches, and largest number of panels in a row.
 
 
 @figure(
@@ -52,7 +52,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
     by_model = len(datasets) >= len(models)
-    # Rows of panels follow the longer of the two lists.
+    # The longer of the two lists runs across the figure, and the shorter list runs down.
     down, across = (models, datasets) if by_model else (datasets, models)
     together = -(-len(across) // -(-len(across) // MOST))
     spare = [""] * (-len(across) % together)
@@ -61,7 +61,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
     spec = grid[0].get_gridspec()
     columns = spec.ncols if spec else len(grid)
-    first: dict[str, Axes] = {}  # The first panel of each dataset sets the scale of its panels.
+    first: dict[str, Axes] = {}  # All panels of a dataset share the vertical axis of its first panel.
     for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
         if panel:
             axes.sharey(first.setdefault(other if by_model else group, axes))
@@ -107,7 +107,10 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
-    """Return the ascending values of 1/c, and the mean macro-F over seeds on each part of the data, in percent."""
+    """Return the values of 1/c in ascending order, and macro-F at these values on each part of the data.
+
+    Macro-F is a mean over seeds, in percent.
+    """
     grids = [sorted(run.grid, key=lambda point: 1 / _c_of(run, point)) for run in runs]
     values = [[_c_of(run, point) for point in grid] for run, grid in zip(runs, grids)]
     if any(value != values[0] for value in values):

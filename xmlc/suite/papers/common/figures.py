@@ -30,7 +30,9 @@ COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # The least width of a panel in inches.
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}  # Ticks of axes with fewer decades than the key. Longer axes have powers of ten.
+# Maps a number of decades to the ticks within a decade, for axes with fewer decades. Longer axes have powers of ten
+# only.
+TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}
 
 
 @figure(
@@ -80,8 +82,8 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
 def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
     """Return the indices of the points on the Pareto front, with the cheapest point first.
 
-    For such a point, no other point is better at the same or a lower cost, or cheaper at the same quality. Only the
-    first of several equal points is returned.
+    A point is on the front if no other point is better at the same or a lower cost, or cheaper at the same quality.
+    Only the first of several equal points is returned.
     """
     front: list[int] = []
     for place in sorted(range(len(costs)), key=lambda i: (costs[i], -quality[i])):

@@ -1,4 +1,4 @@
-"""Declare Table 3 of plt2016: our and the paper's ranges of hyperparameters, and the values used in training."""
+"""Declare Table 3 of plt2016: ranges of hyperparameters here and in the paper, and the values used in training."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
-EVERY_DATASET = "all"  # The dataset in the keys of ranges, which apply to all datasets.
+EVERY_DATASET = "all"  # Rows of ranges have this name as dataset, because ranges apply to all datasets.
 
 
 def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
-    """Return the models of a suite whose hyperparameters have ranges, or are searched on datasets without tuned values.
+    """Return the suite's models with ranges of hyperparameters, or with a search on datasets without tuned values.
 
     Raises
     ------
@@ -44,14 +44,14 @@ def ranges_of(model: ModelSpec) -> dict[str, Range]:
 def _names(model: ModelSpec) -> list[str]:
     """Return the names of a model's searched hyperparameters.
 
-    Hyperparameters with ranges come first. The others follow in the order of the trials.
+    Hyperparameters with ranges come first. The other hyperparameters follow in the order of the trials.
     """
     trials = [trial for stage in model.search.stages for trial in stage]
     return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
 
 def _ranges_and_values(table: Table) -> Rows:
-    """Return the rows of each model's ranges, followed by the rows of its values on each dataset."""
+    """Return the rows with each model's ranges, followed by the rows with each model's values on each dataset."""
     searched = searched_models(table.suite)
     shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
     if not shown:
@@ -70,7 +70,7 @@ def _ranges_and_values(table: Table) -> Rows:
 
 
 def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
-    """Return whether the record's model has ranges, or was searched on the record's dataset."""
+    """Return whether the hyperparameters of a record's model have ranges, or were searched on the record's dataset."""
     model = searched.get(record.model)
     return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
 
@@ -102,7 +102,8 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 
 
 def _in_print(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value  # As in YAML. A table would show 1.
+    # Return ``true``, as in YAML, because a table would show True as 1.
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:

@@ -1,4 +1,7 @@
-"""Declare the table of label sets. Inference methods predict them for each instance from sparse estimates."""
+"""Declare the table of label sets that inference methods predict for each instance.
+
+The methods use sparse estimates.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
 
 INFERENCE_KEYS = ("dataset", "model", "method")
-THRESHOLD = "for-instance-f"  # The best common threshold: a baseline for inference.
+THRESHOLD = "for-instance-f"  # The method with the best common threshold, a baseline for inference methods.
 PRINTED = ("instance_f", "expected_f", "truncation_loss", "predicted_per_instance", "infer_ms", "estimate_ms")
 # The costs of a threshold are shown in the columns for the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
@@ -24,7 +27,7 @@ INSTANCE_F_CONVENTION = (
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit. Their numbers are printed as dashes."""
+    """Return notes that name the runs that reached the time limit. The numbers of these runs are printed as dashes."""
     lines: dict[str, list[str]] = {}
     for record in table.records:
         if isinstance(record, InferenceRecord) and not record.finished:

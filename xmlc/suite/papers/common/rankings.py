@@ -72,7 +72,7 @@ NOT_RUN = "not run, needs the extra `baselines`"
 
 
 def _with_macro_f(table: Table) -> Rows:
-    """Return a row for each ranking, with the macro-F of tuned thresholds on the same model.
+    """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same model.
 
     Baselines without a ranking have a row, too.
     """

@@ -1,4 +1,4 @@
-"""Declare tables on rare labels and on the calibration of estimates, which P@k does not measure."""
+"""Declare tables on rare labels and on the calibration of estimates. P@k does not measure these two properties."""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ from xmlc.suite.results.titles import (
     model_title,
 )
 
-HASHED = "plt-hashed"  # The PLT of plt2016. The name "plt" is our variant.
-FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # The methods of the tables `table4` and `measures`.
+HASHED = "plt-hashed"  # The PLT of plt2016. The model "plt" is our variant of this PLT.
+FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
 def means(numbers: Iterable[Number]) -> Rows:
-    """Return means over seeds. For each dataset and model, rows of the whole training set come last."""
+    """Return means over seeds. For each dataset and model, rows of training on the whole training set come last."""
     rows = average(numbers, METHOD_KEYS)
     places = list(dict.fromkeys(key[:2] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
@@ -119,7 +119,7 @@ table2 = TableDefinition(
 
 
 def _tuned_ofo(table: Table) -> Rows:
-    """Return the rows of OFO with tuned a and b, with the macro-F of FTA and STO as additional quantities."""
+    """Return the rows of OFO with tuned a and b. Each row also contains the macro-F of FTA and STO."""
     rows = average(table.numbers(), METHOD_KEYS)
     found: Rows = {}
     for (dataset, model, method), row in rows.items():
@@ -158,8 +158,8 @@ table4 = TableDefinition(
 def _by_measure(table: Table) -> Rows:
     """Return means over seeds, with a row for each measure that thresholds were tuned for.
 
-    Brackets mark the measure that a row was tuned for. Columns of measures without such a row are hidden. Records of
-    methods that xmlc does not have are left out.
+    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for this
+    measure. Records of methods that xmlc does not have are left out.
     """
     numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
     rows = means(number for number in numbers if number.method in (*TUNABLE_MEASURES, *METHODS))
