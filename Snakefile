@@ -1,6 +1,6 @@
 # The entry point of the suite. `snakemake --cores 8` builds everything that config/config.yaml lists. README.md and
-# docs/running.md list other targets. workflow/rules/ has one rule for each step of `xmlc`, in data, train, measure,
-# labels and tables. Their helper functions are in common.smk.
+# docs/running.md list other targets. The files data, train, measure, labels and tables in workflow/rules/ have a rule
+# for each step of `xmlc`. The helper functions of all rules are in common.smk.
 from pathlib import Path
 
 from snakemake.utils import min_version
@@ -20,7 +20,7 @@ if workflow.is_main_process:
     check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
 
-# A study (`xmlc new`) includes this file and has its settings in its own Snakefile. Its config.yaml is optional.
+# A study (`xmlc new`) includes this file and has its settings in its own Snakefile. A study may have no config.yaml.
 if (config_folder() / "config.yaml").is_file():
 
     configfile: config_folder() / "config.yaml"
@@ -43,8 +43,8 @@ onstart:
         (Path(file) for job in workflow.dag.jobs for file in job.output),
     )
     tell_plan()
-    # For each finished job, Snakemake 9.27 wakes its scheduler every second for the rest of the run, to limit jobs per
-    # second. After 900 jobs this took 0.4 of a core.
+    # To limit jobs per second, Snakemake 9.27 keeps waking its scheduler every second for each finished job. After 900
+    # jobs, these wake-ups took 0.4 of a core.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
@@ -67,8 +67,8 @@ include: "workflow/rules/labels.smk"
 include: "workflow/rules/tables.smk"
 
 
-# Targets are all, tables, baselines, and the names of suites and datasets. Their files are looked up only when a target is
-# requested, because each job on a cluster reads this file.
+# Targets are all, tables, baselines, and the names of suites and datasets. The files of a target are looked up only if
+# the target is requested, because each job on a cluster reads this Snakefile.
 for target, files in plan.targets(project).items():
 
     rule:
@@ -76,13 +76,13 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=in_one_line()(files): files(),  # a study's rules may use it too
+            lambda wildcards, files=in_one_line()(files): files(),  # a study's rules may also use the target as input
         localrule: True
         message:
             f"All files of target {target} are up to date"
 
 
-# A mistake in a target, or one that an input function finds, ends planning with a one-line message.
+# A wrong target ends planning with a one-line message, and so does an error in an input function.
 if workflow.is_main_process:
     workflow.is_rule = asked_for.check_targets(workflow, project)
 for each in workflow.rules:

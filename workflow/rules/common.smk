@@ -1,4 +1,5 @@
-# Helper functions of the rules. Most look up a job's settings in the configuration by its wildcards.
+# Helper functions of the rules. Most of these functions look up a job's settings in the configuration by the wildcards
+# of the job.
 import atexit
 import os
 from contextlib import suppress
@@ -13,8 +14,8 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
-# The next two patterns match datasets whose models and estimates are deleted once the run no longer needs them
-# (`keep_models`), and all others.
+# `dropped` matches datasets whose models and estimates are deleted once the run no longer needs them (`keep_models`).
+# `kept` matches all other datasets.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
 # On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `batch_seeds`. On other
@@ -23,9 +24,10 @@ batched_models = jobs.one_of(name for names in jobs.batched_models(project).valu
 
 
 def code(command, wildcards):
-    """Return a digest of a step's code. As a parameter, it makes Snakemake rerun the affected steps after an edit.
+    """Return a digest of a step's code. The digest is a parameter of rules, so Snakemake reruns steps after an edit.
 
-    A model's steps also depend on its estimator's files, and a method's steps on the files that register methods.
+    A model's steps also depend on its estimator's files. A method's steps also depend on the files that register
+    methods.
     """
     model = wildcards.get("model")
     return source_digest(project.files_for(command, model) if model else command_files(command))
@@ -37,12 +39,12 @@ def memory(step, wildcards, attempt):
 
 
 def time(step, wildcards, attempt, runs=1):
-    """Return the minutes that a step, or several runs of it, requests, times the number of the attempt."""
+    """Return the minutes that ``runs`` runs of a step request, times the number of the attempt."""
     return attempt * runs * minutes(project, step, wildcards)
 
 
 def threads(wildcards, most=None):
-    """Return a job's threads, set by its model or by the settings, but at most as many as the step can use."""
+    """Return a job's number of threads. The model or the settings define the number, and ``most`` limits it."""
     given = project.models[wildcards.model].threads or project.settings.threads
     return min(given, most or given)
 
@@ -53,7 +55,7 @@ def catalogued(wildcards):
 
 
 def propensity(wildcards):
-    """Return A and B of a dataset's propensities."""
+    """Return the parameters A and B of a dataset's propensities."""
     return project.propensity(wildcards.dataset)
 
 
@@ -63,12 +65,12 @@ def source(wildcards):
 
 
 def mirror(wildcards, output):
-    """Return the mirror's option. It takes `output` so that a new mirror, which has the same files, reruns no job."""
+    """Return the option `--mirror`. Because of the argument `output`, Snakemake reruns no job for a new mirror."""
     return ["--mirror", project.settings.mirror] if project.settings.mirror else []
 
 
 def estimator(wildcards):
-    """Return a model's estimator."""
+    """Return the name of a model's estimator."""
     return project.models[wildcards.model].estimator
 
 
@@ -83,7 +85,7 @@ def search_result(wildcards):
 
 
 def given(wildcards, seeds=None):
-    """Return the checksums of files that a model itself reads. Snakemake compares inputs by time, not by content."""
+    """Return the checksums of a model's own input files. Snakemake compares inputs by time, not by content."""
     files = project.given(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
     return [checksum_now(Path(file)) for file in files]
 
@@ -94,7 +96,7 @@ def earlier_search(wildcards):
 
 
 def tuned(wildcards, input):
-    """Return the option that passes a search's result."""
+    """Return the option `--tuned` with the result file of a search, or an empty list."""
     return ["--tuned", input.tuned] if input.tuned else []
 
 
@@ -125,7 +127,7 @@ def method_order(wildcards):
 
 
 def titles(wildcards):
-    """Return the options that set the names of models in a suite's tables and figures."""
+    """Return the options that set the printed names of models in a suite's tables and figures."""
     return plan.titles_of(project, wildcards.paper)
 
 
@@ -147,7 +149,7 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print the plan after the list of jobs. A dry run calls no handler, and its flag is set only once it has begun."""
+    """Print the plan of a dry run after its list of jobs. A dry run calls no handler and sets its flag at its start."""
     if workflow.dryrun:
         with suppress(XmlcError):  # planning has already ended with this error
             tell_plan()

@@ -1,6 +1,6 @@
-# These rules compute label sets, from thresholds of labels or from inference for each instance.
-# The first rule tunes all threshold methods of a model on the validation estimates and evaluates them on the test set.
-# Its records are one output, a folder, because the methods depend on the model.
+# These rules compute label sets, either with a threshold for each label or by inference for each instance. The first
+# rule tunes all threshold methods of a model on the validation estimates and evaluates them on the test set. The
+# records of all methods are in one folder, the output of the rule, because each model has its own list of methods.
 rule thresholds:
     input:
         data="results/{dataset}/data",
@@ -13,7 +13,7 @@ rule thresholds:
         calibration="results/{dataset}/{model}/seed{seed}/80/calibration.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
-    priority: 1  # before the next training, so that used models are deleted first
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -42,7 +42,7 @@ rule thresholds_without_validation:
         directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
-    priority: 1  # before the next training, so that used models are deleted first
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -71,7 +71,7 @@ rule infer:
         directory("results/{dataset}/{model}/seed{seed}/{split}/inference"),
     log:
         "logs/{dataset}/{model}/seed{seed}/{split}/infer.log",
-    priority: 1  # before the next training, so that used models are deleted first
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

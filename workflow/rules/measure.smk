@@ -1,4 +1,4 @@
-# These rules measure models: rankings, estimates, forests by number of trees, sweeps and streams.
+# These rules measure models by rankings, estimates, first trees of forests, sweeps and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
@@ -9,8 +9,8 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks the quick ones
-    priority: 1  # before the next training, so that used models are deleted first
+        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks batched models
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -27,7 +27,7 @@ rule rank:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# Sparse probability estimates are the interface between models and threshold methods.
+# This rule writes sparse probability estimates, the input of threshold methods.
 rule estimate:
     input:
         data="results/{dataset}/data",
@@ -39,7 +39,7 @@ rule estimate:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     wildcard_constraints:
         dataset=kept,
-    priority: 1  # before the next training, so that used models are deleted first
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -63,7 +63,7 @@ use rule estimate as estimate_and_drop with:
         dataset=dropped,
 
 
-# This rule scores a forest for several numbers of its trees.
+# This rule scores a forest with several numbers of its first trees.
 rule forest:
     input:
         data="results/{dataset}/data",
@@ -73,7 +73,7 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
-    priority: 1  # before the next training, so that used models are deleted first
+    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

@@ -1,5 +1,5 @@
 # Models are trained on the whole training set (`full`, for rankings) or on 80 % of it (`80`, for thresholds). If a
-# search runs first (`search` of the model, `tuning` of config.yaml), training uses the values that it selects.
+# search runs first (`search` of the model, `tuning` of config.yaml), training uses the values that the search selects.
 rule tune:
     input:
         data="results/{dataset}/data",
@@ -24,7 +24,8 @@ rule tune:
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
     shell:
-        # SMAC iterates over sets of strings, whose order would differ between processes.
+        # SMAC iterates over sets of strings. Without a fixed hash seed, the order of these strings would differ between
+        # processes.
         "PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
 
@@ -40,7 +41,7 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{split}/train.log",
     wildcard_constraints:
         dataset=kept,
-        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except the batch below
+        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except batched models
     conda:
         "../envs/xmlc.yaml"
     threads: threads
@@ -62,7 +63,8 @@ rule train:
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
-# The same rule for datasets whose models are deleted. The model's folder is temporary, and its record stays.
+# This rule trains models on datasets whose models are deleted. The model's folder is temporary, and the record of its
+# training stays.
 use rule train as train_and_drop with:
     output:
         model=temp(directory("results/{dataset}/{model}/seed{seed}/{split}/model")),
@@ -72,9 +74,9 @@ use rule train as train_and_drop with:
         model=jobs.one_of(project.models),
 
 
-# Models with the key `batch_seeds` train faster than two processes start. On a cluster, each job also starts a Snakemake. One
-# job therefore trains and ranks all seeds of such a model. Each list of seeds in the suites needs a separate rule,
-# because the outputs of a rule's jobs differ only in wildcards.
+# Training a model with the key `batch_seeds` takes less time than starting two processes. On a cluster, each job also
+# starts Snakemake. One job therefore trains and ranks such a model with all seeds. Each list of seeds in the suites
+# needs a separate rule, because the outputs of a rule's jobs differ only in wildcards.
 for seeds, models in jobs.batched_models(project).items():
 
     rule:
