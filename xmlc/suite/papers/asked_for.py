@@ -62,7 +62,7 @@ def near(project: Project, name: str, rules: Sequence[str]) -> str:
 
 
 def files(project: Project) -> list[str]:
-    """List the files that a target may mean: tables, figures and records of all suites, data and statistics."""
+    """List all possible target files: tables, figures and records of suites, and data and statistics of datasets."""
     found = [path.of(dataset=name) for name in project.catalogue for path in (paths.DATA, paths.STATISTICS)]
     for paper in project.suites:
         records = [*plan.tables_of(project, paper).values(), *plan.figures_of(project, paper).values()]

@@ -187,7 +187,7 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 
 
 def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return the effect "one ranking minus the other": the mean difference of some measures, in points."""
+    """Return the mean difference between two rankings over ``metrics``, in percentage points, as an effect."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]))
 

@@ -10,10 +10,10 @@ from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.panels import Panel
 from xmlc.suite.papers.printing import fingerprint_of, title_of
 
-COLUMN, PAGE = 241.0, 487.0  # The widths in pt of one column and of the page.
+COLUMN, PAGE = 241.0, 487.0  # Widths in pt of one column of the article and of its page.
 SEPARATION = 4.0  # Space in pt between two columns of a table: twice \tabcolsep.
-LINES = 52  # The most lines of a table on a page with a caption.
-PARAGRAPH, NARROWEST = 110.0, 55.0  # Columns wider than 110 pt may be broken, to 55 pt at least.
+LINES = 52  # Largest number of table lines on a page with a caption.
+PARAGRAPH, NARROWEST = 110.0, 55.0  # Texts in columns wider than 110 pt may be broken into lines of at least 55 pt.
 # Widths in pt of characters at footnote size (8 pt Computer Modern), measured with pdflatex and rounded up.
 WIDTHS = {character: width for width, characters in (
     (2.4, "!',.:;[]`il|"), (2.6, "fj"), (2.9, " -"), (3.1, "I"), (3.4, "()rst"), (3.8, "cez"), (4.1, "?"), (4.3, "J"),
@@ -36,9 +36,9 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 @dataclass(frozen=True)
 class PrintedColumn:
-    """Hold one column: the lines of its heading, and its texts with a flag for bold.
+    """Hold one column: the lines of its heading, and its cells. Each cell has a text and a flag for bold.
 
-    A column also has a width in pt, and a flag that is true if it names rows.
+    ``names`` is true if the texts of the column name rows. ``width`` is in pt.
     """
 
     heading: list[str]

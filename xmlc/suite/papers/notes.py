@@ -79,11 +79,11 @@ def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[st
 
 
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
-    """Return a list with a sentence on each dataset's share of labels with an F-measure of 0/0 on the test set.
+    """Return a list with a sentence that states the share of labels with F-measure 0/0 on each dataset's test set.
 
     The list is empty if no record has macro-F.
 
-    The share is the difference of macro-F with 0/0 = 1 and with 0/0 = 0. This share depends on the predicted labels.
+    The share is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0. This share depends on the predicted labels.
     """
     shares: dict[str, list[float]] = {}
     for record in records:
@@ -99,7 +99,7 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
 def searches(records: Sequence[RecordFile]) -> list[str]:
     """Return sentences on how label trees are searched for the top labels.
 
-    For a beam search, they contain the share of rankings that are proved to be exact.
+    For a beam search, the sentences contain the share of rankings that are proved to be exact.
     """
     exactly: dict[str, None] = {}
     by_beam: dict[str, dict[str, list[float]]] = {}

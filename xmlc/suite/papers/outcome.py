@@ -12,7 +12,8 @@ from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
 
 FEWEST_DATASETS = 3
-# Datasets with the same instances as another dataset. Both have separate cases, but means treat them as one dataset.
+# Maps a dataset to another dataset with the same instances. Both have separate cases, but means treat both as one
+# dataset.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
@@ -21,7 +22,7 @@ NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-OPPOSITE = 2  # The side of a case for the statement, if the published effect has the opposite sign.
+OPPOSITE = 2  # The side of a case that is for the statement, but whose effect and published effect have opposite signs.
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Scale:
         return float64.exp(value) if self.kind == "ratio" else float(value)
 
     def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
-        """Return whether an interval is for the statement, against it, neither, or reversed.
+        """Return the side of an interval: for the statement, against the statement, open, or reversed.
 
         An interval for the statement is reversed if the published effect has the opposite sign.
 
@@ -61,7 +62,7 @@ class Scale:
         estimate : Estimate
             The mean and its interval, on the scale of `forth`.
         margin, in_print : float
-            The margin and the published effect, in the unit of effects. NaN if no effect is published.
+            The margin and the published effect, in the unit of effects. ``in_print`` is NaN if no effect is published.
         """
         level = self.forth(margin)
         side = estimate.side_of(level)
@@ -102,11 +103,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """Summarise the effects of one dataset and subject by their mean over seeds and by their side.
+    """Summarise the effects of one dataset and subject by their mean over seeds, and by the side of this mean.
 
-    The interval of ``on_tests`` includes the standard error by the choice of test instances, if it is known. This wider
-    interval does not decide the side. ``lost`` is true if it would give another side. ``printed`` is the published
-    effect.
+    The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
+    This wider interval does not decide the side. ``lost`` is true if the wider interval would give another side.
+    ``printed`` is the published effect.
     """
 
     dataset: str
@@ -121,7 +122,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Hold the verdict on a statement, and the cases that decide it.
+    """Hold the verdict on a statement, and the cases that decide the verdict.
 
     Attributes
     ----------
@@ -142,20 +143,20 @@ class Outcome:
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Return the numbers of cases for the statement, against it, and reversed."""
+        """Return the numbers of cases for the statement, against the statement, and reversed."""
         return sides_of([case.side for case in self.cases])
 
     @property
     def lost(self) -> int | None:
-        """Return the number of cases whose side changes if intervals include the test set's error.
+        """Return the number of cases whose side changes if intervals include the standard error of the test set.
 
-        The number is None if no error of a test set is known.
+        The number is None if no case has a known standard error of the test set.
         """
         return sum(case.lost for case in self.cases) if self.tested else None
 
     @property
     def tested(self) -> int:
-        """Return the number of cases for which the test set's error is known."""
+        """Return the number of cases with a known standard error of the test set."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
@@ -196,12 +197,12 @@ def outcome_of(
         The margin, in the unit of the effects.
     scale : Scale
     every : bool
-        Whether one case against the statement refutes it.
+        Whether one case against the statement refutes the statement.
     printed : mapping
         Published effects by subject and dataset. The empty subject applies to all subjects without an entry. A case for
         the statement is reversed if its whole interval has the opposite sign of the published effect.
     errors : mapping of (dataset, subject) to float
-        Standard errors by the choice of the test instances, for the cases with a known error.
+        Standard errors from the choice of test instances, for the cases with a known error.
 
     Raises
     ------
@@ -226,7 +227,7 @@ def outcome_of(
 def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
     """Return the verdict, given the sides of all cases and the side of their mean over datasets (``overall``).
 
-    If ``every`` is true, a single case against the statement refutes it.
+    If ``every`` is true, a single case against the statement refutes the statement.
     """
     supports, contradicts, opposites = sides_of(cases)
     half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)
@@ -242,12 +243,12 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Return the number of sides for the statement, against the statement, and reversed."""
+    """Return the numbers of cases for the statement, against the statement, and reversed."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 
 def same_instances(dataset: str) -> str:
-    """Return the dataset name that stands for all splits of the same instances in means."""
+    """Return the common name of all splits of the same instances. Means treat these splits as one dataset."""
     return OTHER_SPLITS.get(dataset, dataset)
 
 
@@ -268,7 +269,7 @@ def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
 
 
 def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
-    """Return the mean of a case's effects over seeds with its interval, on the scale of `Scale.forth`."""
+    """Return the mean over seeds of a case's effects, and the interval of this mean, on the scale of `Scale.forth`."""
     first, *others = effects
     if first.error is not None and not others:
         return estimate_from(scale.forth(first.value), first.error, first.trials)
@@ -283,7 +284,10 @@ def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
 
 
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
-    """Return an estimate whose interval includes the test set's error. More seeds do not reduce this error."""
+    """Return the estimate with an interval that includes the standard error of the test set.
+
+    More seeds do not reduce this error.
+    """
     if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)
     half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)

@@ -1,4 +1,4 @@
-"""Define the printed panels of a table, which Markdown, LaTeX and the page share.
+"""Define the printed panels of a table, which Markdown, LaTeX and the results page share.
 
 Each row of a panel has texts that name the row, followed by numbers.
 """
@@ -59,7 +59,7 @@ class Panel:
         The texts that name each row.
     columns : list of PanelColumn
     detail : bool
-        Whether the panel explains another panel. The page folds such panels.
+        Whether the panel explains another panel. The results page folds such panels.
     """
 
     title: str
@@ -69,7 +69,7 @@ class Panel:
     detail: bool = False
 
     def headings(self) -> list[str]:
-        """Return the headings of the names, of our numbers, and of the paper's numbers, in this order."""
+        """Return the headings of the columns: names, then our numbers, then the paper's numbers."""
         paper = [f"{part.heading.removesuffix(' (%)')} {PAPER}" for part in self.columns if part.has_published]
         return [*self.names, *(part.heading for part in self.columns), *paper]
 
@@ -85,7 +85,10 @@ class Panel:
 
     @cached_property
     def best(self) -> set[tuple[int, int]]:
-        """Return (row, column) of the best printed numbers in each contest on each dataset, including all ties."""
+        """Return the places of the best printed numbers in each contest on each dataset.
+
+        A place is (row, column). Ties are included.
+        """
         best: set[tuple[int, int]] = set()
         entries: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
         lower = {part.contest for part in self.columns if column(part.quantity).better == "lower"}
@@ -108,5 +111,5 @@ def named(keys: Iterable[str], values: Iterable[str]) -> tuple[str, ...]:
 
 
 def headings_of(keys: Iterable[str]) -> list[str]:
-    """Return the headings of the texts that name a row."""
+    """Return the headings of the columns whose texts name a row."""
     return [column(key).title for key in keys]

@@ -33,7 +33,7 @@ class SuitePlan:
     requested : bool
         Whether the settings name the suite.
     tables, figures : dict of str to list of str
-        The records that each table or figure needs, by its name.
+        The records that each table or figure needs, by the name of the table or figure.
     steps : list of str
         Outputs of steps that run before the records are written: statistics, searches, trained models and estimates.
     """
@@ -107,7 +107,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return a function for each target, which lists the target's files.
+    """Return a dict from target to a function that lists the files of the target.
 
     The targets are all, tables, baselines, and the names of suites and datasets.
     """
@@ -131,7 +131,8 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     datasets = (name for paper in project.suites for name in project.datasets_of(paper))
     of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
-    return found | of_datasets | found  # `found` takes precedence, because demo is the suite and not its dataset.
+    # `found` takes precedence, because the target demo is the suite and not the dataset of this name.
+    return found | of_datasets | found
 
 
 def baseline_files(project: Project) -> list[str]:
@@ -156,19 +157,19 @@ def result_files(project: Project, paper: str) -> list[str]:
 
 
 def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """List the outputs of rules that a table needs."""
+    """List the outputs of Snakemake rules that must exist before a table is built."""
     project.check_estimates(paper)
     return _outputs(table_of(table, paper).files(project, paper))
 
 
 def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
-    """List the outputs of rules that a figure needs."""
+    """List the outputs of Snakemake rules that must exist before a figure is drawn."""
     project.check_estimates(paper)
     return _outputs(figure_of(figure, paper).files(project, paper))
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of rules on one dataset that the tables and figures of all suites need."""
+    """List the outputs of Snakemake rules for one dataset that the tables and figures of all suites need."""
     found: list[str] = []
     for paper, suite in project.suites.items():
         if dataset in project.datasets_of(paper):
@@ -181,7 +182,7 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def _outputs(records: Iterable[str]) -> list[str]:
-    """List the outputs of rules that contain these records, without duplicates.
+    """List the outputs of Snakemake rules that contain these records, without duplicates.
 
     A folder with the records of several methods is one output.
     """
@@ -189,7 +190,10 @@ def _outputs(records: Iterable[str]) -> list[str]:
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return the options ``--title`` for the models of a suite. Equal titles are made distinct."""
+    """Return the options ``--title`` for the models of a suite.
+
+    If several models have the same title, each title is followed by the model's name.
+    """
     suite = project.suites[paper]
     enter_rooms()
     every = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)
@@ -198,7 +202,7 @@ def titles_of(project: Project, paper: str) -> list[str]:
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """Return a list of the suite's configuration file if the table uses it, and an empty list otherwise."""
+    """Return a list with the suite's configuration file if the table uses this file, and an empty list otherwise."""
     return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
 
 

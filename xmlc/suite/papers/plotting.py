@@ -40,7 +40,7 @@ SETTINGS: dict[Any, Any] = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
     "grid.color": "0.88",
-    # SVG files contain text as text, PDF files embed fonts, and files are bit-identical in each run.
+    # SVG files contain text instead of outlines, PDF files embed fonts, and files are bit-identical in each run.
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
     "pdf.fonttype": 42,
@@ -51,13 +51,13 @@ METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 DPI = 300  # Resolution of PNG files.
-LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches.
+LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, and of the figure's labels.
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
-# The arguments are the paper, then the records for each need.
+# The first argument is the paper. Each further argument contains the records for one need.
 Draw = Callable[..., "Figure"]
 
 
@@ -91,11 +91,12 @@ def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85
     number : int
         Number of panels.
     narrowest : float
-        The least width of a panel in inches. Panels that do not fit continue in another row.
+        The least width of a panel in inches. Panels that do not fit in a row continue in the next row.
     together : int
         Number of consecutive panels that always stay in one row.
     shape : float
-        Height of a panel as a multiple of its width. Wide panels are lower. The figure has extra height for labels.
+        Height of a panel as a multiple of its width. The height has an upper limit. The figure has extra height for
+        labels.
     """
     from matplotlib.figure import Figure
 
@@ -115,8 +116,11 @@ Outside = Literal["outside lower center", "outside upper center"]
 
 
 def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
-    """Add a legend below or above all panels, in as many columns as fit. The height of the figure grows with it."""
-    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # Width in points.
+    """Add a legend below or above all panels, in as many columns as fit.
+
+    The figure becomes higher by the height of the legend.
+    """
+    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # Width of the widest entry in points.
     lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
     sheet.legend(handles=entries, loc=loc, ncols=-(-len(entries) // lines))
@@ -132,7 +136,7 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
 
 
 def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
-    """Write a figure in one format. The file is bit-identical for the same figure."""
+    """Write a figure in one format. Equal figures give bit-identical files."""
     import matplotlib as mpl
 
     with mpl.rc_context(SETTINGS):

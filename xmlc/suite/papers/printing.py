@@ -16,8 +16,8 @@ from xmlc.suite.results.fingerprint import Fingerprint, of_table
 from xmlc.suite.results.frame import Key
 
 WIDTH = 110
-# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. They
-# are replaced by entities, which also work in HTML within Markdown. A zero-width space prevents a mention.
+# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. The
+# characters are replaced by entities, which also work in HTML within Markdown. A zero-width space prevents a mention.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
@@ -77,7 +77,7 @@ def select(
     columns: Collection[str] = (),
     panel: int | None = None,
 ) -> Table:
-    """Return a part of a table. Empty arguments do not restrict the part.
+    """Return a part of a table. Empty arguments select everything.
 
     Parameters
     ----------

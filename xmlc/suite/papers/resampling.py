@@ -15,7 +15,7 @@ Records = Mapping[Where, Sequence[Any]]
 
 
 def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict[CaseKey, float]]:
-    """Return the bootstrap standard error of each case's mean over seeds, by the choice of the test instances.
+    """Return the bootstrap standard error of each case's mean over seeds. The test instances are resampled.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
 
 
 def _measured(record: object) -> bool:
-    """Return whether a record has measures. Records of runs that reached their time limit have none."""
+    """Return whether a record has measures. Records of runs that reached their time limit have no measures."""
     return getattr(record, "metrics", record) is not None
 
 

@@ -107,7 +107,7 @@ def _in_print(value: object) -> object:
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return the provenance of a record's values: the workflow's search, the statement in the suite, or unknown."""
+    """Return the source of a record's hyperparameters: a search by the workflow, or the suite's statement, or None."""
     dataset = record.dataset.name
     by: str | None
     p1: float | None

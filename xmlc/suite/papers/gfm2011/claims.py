@@ -22,7 +22,7 @@ Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
 
 
 def simulated_runs(records: Sequence[InferenceRecord], *methods: str) -> Runs:
-    """Yield dataset, model, seed and the finished records by method for each run.
+    """Yield dataset, model and seed of each run, and a dict from method to finished record.
 
     Runs without records of all ``methods`` are left out.
     """
@@ -40,18 +40,18 @@ def measured_times(record: InferenceRecord, metric: str) -> float:
 
 @statements.claim("inference-for-f-pays", INFERRED)
 def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the F-measure of the worst method for F with the F-measure of H."""
+    """Compare the F-measure of H with the lowest F-measure of the methods that optimise F."""
     return _lowest_above_h(records, "instance_f")
 
 
 @statements.claim("h-has-the-least-hamming-loss", INFERRED)
 def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the lowest Hamming loss of all methods for F with the Hamming loss of H."""
+    """Compare the Hamming loss of H with the lowest Hamming loss of the methods that optimise F."""
     return _lowest_above_h(records, "hamming_loss")
 
 
 def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
-    """Yield the lowest value of a metric over the methods for F, minus the value of H."""
+    """Yield the lowest value of a metric over the methods that optimise F, minus the value of H."""
     for dataset, model, seed, methods in simulated_runs(records, "h"):
         if others := [measured_times(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
             yield Effect(dataset, model, seed, min(others) - measured_times(methods["h"], metric))
@@ -59,9 +59,9 @@ def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator
 
 @statements.claim("no-clear-winner", INFERRED)
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the worst and the best method for F on the same samples of a PCC.
+    """Compare the worst and the best of the methods that optimise F, on the same samples of a PCC.
 
-    BR is left out, because it has only one method and a variant of this method.
+    BR is left out, because only one method and a variant of this method optimise F for BR.
     """
     for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
         if model == "pcc":
@@ -80,13 +80,13 @@ def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 
 @statements.claim("meuf-best-of-independent", SIMULATIONS)
 def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF and GFM by their mean F-measures over the sample sizes."""
+    """Compare MEUF and GFM on independent labels, by their mean F-measures over the sample sizes."""
     return _of_model(records, "independent", 1)
 
 
 @statements.claim("gfm-approaches-meuf", SIMULATIONS)
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare the difference between MEUF and GFM at the smallest and the largest sample size.
+    """Compare MEUF minus GFM at the smallest sample size with MEUF minus GFM at the largest sample size.
 
     The samples of both sizes are independent.
     """
@@ -98,13 +98,13 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
 
 @statements.claim("meuf-poor-as-printed", SIMULATIONS)
 def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF on the model in the figure's caption, by their mean F-measures over the sample sizes."""
+    """Compare GFM and MEUF on the model in the caption of Figure 1, by their mean F-measures over the sample sizes."""
     return _of_model(records, "dependent", -1)
 
 
 @statements.claim("variants-as-good", SIMULATIONS)
 def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Measure the mean distance over the sample sizes between each variant and the method that it simplifies.
+    """Measure the distance between each variant and the method that it simplifies, as a mean over sample sizes.
 
     The errors of the variant and of the method are treated as independent.
     """
@@ -120,7 +120,7 @@ def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
 
 
 def _of_model(records: Sequence[SimulationRecord], model: str, sign: int) -> Iterator[Effect]:
-    """Yield the mean over the sample sizes of MEUF minus GFM (``sign`` 1) or of GFM minus MEUF (``sign`` -1).
+    """Yield MEUF minus GFM (``sign`` 1) or GFM minus MEUF (``sign`` -1), as a mean over the sample sizes.
 
     The samples of each size are drawn independently.
     """

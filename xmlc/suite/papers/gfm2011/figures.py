@@ -32,8 +32,8 @@ PANELS = {
     "dependent-signed": "dependent, −1 and +1",
 }
 NARROWEST = 1.6  # The least width of a panel in inches.
-NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters in a line, and the height of a line in inches.
-APART = 0.7  # Curves are shifted by this sample size, so that equal curves stay visible.
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters in a line of the note, and the height of a line in inches.
+APART = 0.7  # Each curve is shifted by this amount from the previous curve, so that equal curves stay visible.
 
 
 @figure(
@@ -42,7 +42,7 @@ APART = 0.7  # Curves are shifted by this sample size, so that equal curves stay
     caption="Expected F against the sample size for three models of labels, and time against the number of labels.",
 )
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
-    """Draw F-measures against the sample size for both models, and times against the number of labels.
+    """Draw F-measures against the sample size for each model, and times against the number of labels.
 
     There must be exactly one record.
     """
@@ -96,7 +96,10 @@ def _entries(times: GrowthFromSamples) -> list[Line2D]:
 
 
 def _note(record: SimulationRecord) -> str:
-    """Return the note below the panels. It explains how scores and times are obtained, which the paper does not."""
+    """Return the note below the panels.
+
+    The note explains how scores and times are obtained, because the paper does not.
+    """
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"
     text = (

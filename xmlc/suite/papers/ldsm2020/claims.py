@@ -42,7 +42,7 @@ INSIDE = (
 
 @statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the objective J of the root with the objectives of all nodes below it, in the recorded trees."""
+    """Compare the objective J of the root with the mean J of all nodes below the root, in the recorded trees."""
     for record in _with_objectives(records):
         roots = [part.mean[-1] for part in record.objectives if part.level == 1]
         below = [part for part in record.objectives if part.level > 1]
@@ -53,7 +53,10 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the lowest J of all nodes with the bound of Lemma 3. docs/models.md shows the error in its proof."""
+    """Compare the lowest J of all nodes with the bound of Lemma 3.
+
+    The proof of the lemma has an error (see docs/models.md).
+    """
     for record in _with_objectives(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
         yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
@@ -67,26 +70,27 @@ def _with_objectives(records: Sequence[ForestRecord]) -> list[ForestRecord]:
 R = TypeVar("R", bound=Record)
 
 OURS, FASTXML = "ldsm", "fastxml"
-# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its scores are points below
-# the published scores.
+# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its scores are some
+# percentage points below the published scores.
 OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
 FEW = 10  # The paper observes little gain after this many trees.
 FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset and M (Section 5).
-FEWER = 16  # The small trees have this factor fewer nodes.
+FEWER = 16  # The largest T_max divided by the T_max of the small trees.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
 # The largest ratio of the deepest tree's depth to a balanced tree's depth, by dataset (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# Each plot of Figure 1 has a figure with more datasets in the supplement. A scope contains the datasets of both.
+# For each plot of Figure 1, the supplement has a figure with more datasets. A scope contains the datasets of Figure 1
+# and of this figure.
 SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
 PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# Published effects from Table 1: LdSM minus the other method. Of the mean differences in P@k and nDCG@k, the smaller is
-# used. PLT has only P@k.
+# Published effects from Table 1: LdSM minus the other method. Each effect is the smaller of the mean differences in P@k
+# and in nDCG@k. For PLT, the paper has only P@k.
 IN_PRINT = {
     "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
     "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
@@ -145,7 +149,10 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
 
 @statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Measure the largest gain in any metric from further trees."""
+    """Measure the largest gain in any metric from the trees after the first `FEW` trees.
+
+    Some datasets have another number in `FEW_ON`.
+    """
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
         last = record.rows[-1]
@@ -167,7 +174,10 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths at both ends of a sweep over T_max, the limit on nodes. phi is the actual number of nodes."""
+    """Compare the depths at both ends of a sweep over T_max, the limit on nodes.
+
+    In the statement, phi is the ratio of the actual numbers of nodes.
+    """
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
         if record.hyperparameter == "max_nodes" and grown:
@@ -178,7 +188,10 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
 
 @statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the trees at the largest T_max of a sweep with trees at a sixteenth of it, if both differ in size."""
+    """Compare the trees at the largest T_max of a sweep with the trees at a sixteenth of this T_max.
+
+    Trees of equal size are left out.
+    """
     for record in of_ours(records):
         rows = {float(str(row.value)): row for row in record.rows}
         most, few = rows[max(rows)], rows.get(max(rows) / FEWER)
@@ -198,7 +211,7 @@ def _log(value: float, base: float) -> float:
 
 
 def _score_of(record: ForestRecord, n_trees: int) -> float | None:
-    """Return the precision of the first ``n_trees`` trees, or None if it was not measured."""
+    """Return the precision of the first ``n_trees`` trees in percent, or None if the precision was not measured."""
     scores = {row.n_trees: precision(row.metrics) for row in record.rows}
     return scores.get(n_trees)
 

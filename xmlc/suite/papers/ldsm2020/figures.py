@@ -29,7 +29,8 @@ R = TypeVar("R", bound=Record)
 PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
 
 OURS, OTHER = "ldsm", "fastxml"
-BINARY = "ldsm-mean"  # This model has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4.
+# This model has binary trees on delicious, as in Figures 1, 3 and 7. For this dataset, Table 4 has M = 4.
+BINARY = "ldsm-mean"
 EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
@@ -44,8 +45,8 @@ PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
 FEW_LEVELS = 7
 NARROWEST, WITH_LEVELS = 1.6, 2.2  # The least width of a panel in inches, without and with legend.
-ROOM = 60  # Figure 2's axis ends at this multiple of the largest number of labels, to fit the dataset's name.
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Colours of the arities.
+ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Figure 2 has one of these colours for each arity.
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (
@@ -98,9 +99,9 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
 ) -> Figure:
-    """Draw Figure 1 for one dataset, which is Delicious if it was run.
+    """Draw Figure 1 for Delicious, or for the first dataset if Delicious was not run.
 
-    The upper panels show scores by number and by size of trees. The lower panels show single trees.
+    The upper panels show scores against the number and the size of trees. The lower panels show single trees.
     """
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
@@ -146,7 +147,8 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
         arities.setdefault(arity, []).append(x)
     for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
-        ends = np.array([min(sizes) / 2, 4 * max(sizes)])  # Two points suffice on a logarithmic scale.
+        # The lines are straight on a logarithmic scale, so two points suffice.
+        ends = np.array([min(sizes) / 2, 4 * max(sizes)])
         for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
             depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
             axes.plot(ends, depths, color=colour, linestyle=style, label=title)
@@ -161,8 +163,8 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     """Declare Figure 3 (one tree) or Figure 7 (two trees): the objective J against epochs, for each level of a tree.
 
-    A line shows the mean of J over the nodes of a level. Its band extends from the smallest to the largest J of these
-    nodes. Dotted lines show the bounds of J (Lemma 1).
+    A line shows the mean of J over the nodes of a level. The band of a line extends from the smallest to the largest J
+    of these nodes. Dotted lines show the bounds of J (Lemma 1).
     """
 
     @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
@@ -234,7 +236,7 @@ def _bars() -> list[Patch]:
 
 
 def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, PercentByMeasure]:
-    """Return the scores of single trees and ensembles by their names in the figure.
+    """Return a dict from a name in the figure to the scores of this tree or ensemble.
 
     In these names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """

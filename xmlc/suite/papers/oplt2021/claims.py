@@ -1,8 +1,8 @@
 """Test the statements of oplt2021 on our records. Page numbers begin with 1 at the paper's first page.
 
-Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes, so it is compared with
+Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes. Parabel is compared with
 the models with the most passes. The claims are about trees that grow by the rule of the authors' program, as in the
-paper. Claims on CMT have a second version about trees that grow by Algorithm 8 as printed.
+paper. Claims on CMT have a second version, about trees that grow by Algorithm 8 as published.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# Published effects. The effects from Table 2 are means over both policies of the difference from IPLT, which is better
+# Published effects. The effects from Table 2 are differences from IPLT, as means over both policies. IPLT is better
 # than Parabel. The effects from Table 3 are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
@@ -89,9 +89,9 @@ def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Eff
 def dominates_memory_tree(
     records: Sequence[RankingRecord], streams: Sequence[ProgressiveRecord], policies: Sequence[str] = ONLINE
 ) -> Iterator[Effect]:
-    """Compare the accuracy of both policies with CMT's, on the test set and over a stream.
+    """Compare the accuracy of both policies with the accuracy of CMT, on the test set and over a stream.
 
-    Each instance of the stream is predicted before it is learned.
+    A model predicts each instance of the stream before learning from this instance.
     """
     for pair in _pairs(records, policies, "cmt"):
         yield ranked_apart(*pair, "p@1")  # P@1 equals the accuracy, because instances have one label.
@@ -105,15 +105,15 @@ def dominates_memory_tree(
 
 @statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
 def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Iterable[Effect]:
-    """Measure the differences of `dominates_memory_tree` as distances, whose absolute value is compared."""
+    """Measure the same differences as `dominates_memory_tree`. Their absolute values are compared with the margin."""
     return dominates_memory_tree.measure(*given, policies)
 
 
 @statements.claim("balance-helps", BALANCES)
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees that grow by the two scores, if the printed score gives deeper trees.
+    """Compare the P@1 of trees by the program's score and the printed score, if the printed score gives deeper trees.
 
-    The paper varies alpha instead.
+    The paper varies alpha instead of the score.
     """
     for record in records:
         rows = {row.value: row for row in record.rows}

@@ -30,7 +30,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
 NARROWEST = 1.6  # The least width of a panel in inches.
-FIRST = 10  # Curves begin after this many instances, because they vary too much before.
+FIRST = 10  # Curves begin after this number of instances, because earlier values vary too much.
 
 
 @figure(

@@ -19,7 +19,7 @@ statements = Claims.of("plt2016")
 EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
-FEW_LABELS = 6  # "small (i.e., < 6)" (Section 6.1)
+FEW_LABELS = 6  # The paper calls this number of labels per instance "small (i.e., < 6)" (Section 6.1).
 # Published effects: P@1 of PLT minus P@1 of FastXML in Table 1.
 SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
@@ -32,9 +32,10 @@ R = TypeVar("R", bound=Record)
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Return the records without PLTs with exact weights, if the paper's PLT with hashed weights was run.
+    """Return the records without duplicate PLTs.
 
-    The results of both PLTs are nearly equal.
+    If the paper's PLT with hashed weights was run, PLTs with exact weights are left out. The results of both PLTs are
+    nearly equal.
     """
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
@@ -67,7 +68,7 @@ def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 
 @statements.claim("sto-best-on-validation", THRESHOLDS)
 def sto_best_on_validation(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare STO at the greatest c of its grid with the better of FTA and OFO, on the validation set."""
+    """Compare macro-F of STO at the largest c of its grid with the better of FTA and OFO, on the validation set."""
     for run, methods in _tuned(records, *METHODS):
         sto = max(methods["sto"].grid, key=lambda point: point.c or 0)
         best = max(_on_validation(methods[name]) for name in ("fta", "ofo"))
@@ -84,7 +85,10 @@ def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "ma
 
 @statements.claim("fta-and-ofo-lose-nothing", THRESHOLDS)
 def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare macro-F of FTA and OFO on the validation and test sets. In Table 4, OFO (a, b) loses up to 26 points."""
+    """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
+
+    In Table 4, OFO (a, b) loses up to 26 points.
+    """
     for run, methods in _tuned(records, "fta", "ofo"):
         yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))
 
@@ -100,7 +104,7 @@ def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f"
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# The claims are repeated for other definitions of macro-F, which differ for labels without positives.
+# These two claims are repeated for other definitions of macro-F. The definitions differ for labels without positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
@@ -135,7 +139,7 @@ def one_threshold_more_stable(records: Sequence[ThresholdRecord]) -> Iterator[Ef
 
 @statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
 def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the inner products of PLT with FTA and of the cheapest alternative.
+    """Compare the numbers of inner products: PLT with FTA against the cheapest alternative.
 
     The alternatives are PLT with STO or OFO, and FastXML.
     """
@@ -144,7 +148,10 @@ def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
 def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the inner products of PLT with the thresholds of each method. Low thresholds visit more of the tree."""
+    """Compare the numbers of inner products that PLT needs with the thresholds of each method.
+
+    With lower thresholds, PLT visits more nodes of the tree.
+    """
     for run, methods in _tuned(records, *METHODS):
         counts = {name: methods[name].costs.test_inner_products_per_instance for name in METHODS}
         fta, sto, ofo = (float(counts[name] or 0) for name in METHODS)
@@ -154,7 +161,7 @@ def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 
 @statements.claim("predicts-faster", THRESHOLDS, about=FIVE)
 def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the time of PLT with FTA and of the fastest alternative.
+    """Compare the prediction times: PLT with FTA against the fastest alternative.
 
     The alternatives are PLT with STO or OFO, and FastXML with all three methods.
     """
@@ -164,9 +171,9 @@ def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
 def _tuned(
     records: Sequence[ThresholdRecord], *needed: str, metric: str = "macro_f"
 ) -> Iterator[tuple[tuple[str, str, int], Methods]]:
-    """Yield each run of the paper's models with its records by method.
+    """Yield each run of the paper's models, with a dict from method to record.
 
-    Runs without the metric for all ``needed`` methods are left out.
+    A run is left out if the metric is missing for a method in ``needed``.
     """
     for run, found in by_method(of_the_paper(records)).items():
         methods = {name: record for name, record in found.items() if metric in record.best.validation}

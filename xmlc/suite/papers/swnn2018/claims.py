@@ -23,7 +23,7 @@ from xmlc.suite.results.records.statistics import Statistics
 statements = Claims.of("swnn2018")
 
 OURS, ONE_VERSUS_REST = "swnn-searched", "br"
-# One-versus-rest is trained only on small datasets, because only claims need it.
+# One-versus-rest is trained only on small datasets, because only claims need this model.
 BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
 SIZES = (25, 50, 75)  # Values of S in the second stage of the search.
@@ -65,7 +65,10 @@ def _beside_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect
 
 @statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the best trials with beta = 1 and beta = 0. Only values of alpha that were tried with both are used."""
+    """Compare the best trial with beta = 1 and the best trial with beta = 0.
+
+    Only values of alpha that were tried with both values of beta are used.
+    """
     for search in searches:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
@@ -86,7 +89,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the worst and the best of the trials with S in `SIZES`. All have the best alpha and beta."""
+    """Compare the worst and the best of the trials with S in `SIZES`. All these trials have the best alpha and beta."""
     for search in searches:
         _, *best = _setting(search.best)
         sizes = [trial for (S, *weights), trial in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -95,7 +98,7 @@ def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> It
 
 
 def _tried(search: SearchRecord) -> tuple[object, dict[Setting, Trial]]:
-    """Return the value of S in the first stage of a search, and all trials by their S, alpha and beta."""
+    """Return the value of S in the first stage of a search, and a dict from (S, alpha, beta) to trial."""
     tried = {_setting(trial): trial for trial in search.trials}
     return next(iter(tried))[0], tried
 

@@ -17,7 +17,8 @@ MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
 OURS = "swnn-searched"  # The paper measured only this model and quotes all others.
-CLOSE = 1.0  # A comparable method is at most this many points below the best: "by approximately 1 %" (Section 4.3).
+# A comparable score is at most this number of points below the best score: "by approximately 1 %" (Section 4.3).
+CLOSE = 1.0
 
 table1 = table_of_datasets(
     "table1",
@@ -29,7 +30,7 @@ table1 = table_of_datasets(
 def _left_out(what: str) -> Notes:
     """Return a function for a note on labels or features that never occur in the training set.
 
-    The numbers of the table do not include them.
+    The numbers of the table do not include such labels or features.
     """
 
     def note(table: Table) -> list[str]:
@@ -60,7 +61,10 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, _left
 
 
 def _with_comparable(table: Table) -> Rows:
-    """Return means over seeds. A mean of the paper's method is bold if it is comparable with the best quoted method."""
+    """Return means over seeds.
+
+    A mean of the paper's method is bold if this mean is comparable with the best quoted method.
+    """
     rows = average(table.numbers(), MODEL_KEYS)
     for (dataset, model), row in rows.items():
         for name in PRECISION if model == OURS else ():
