@@ -50,9 +50,10 @@ class Column:
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How seeds are summarised. A measure has a mean, a constant must not differ, and a choice lists all values.
+    #: How the values of the seeds are summarised. A measure is averaged, a constant must be equal for all seeds, and a
+    #: choice lists all values.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: Numbers are rounded to this many decimals before printing. None does not round.
+    #: Numbers are rounded to this many decimals before printing. With None, numbers are not rounded.
     most: int | None = None
 
     @property
@@ -63,7 +64,8 @@ class Column:
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
         """Return one value as printed. A missing value is printed as a dash.
 
-        To print a standard deviation, pass the mean as ``beside``. Both then have the same number of decimals.
+        To print a standard deviation, pass the mean as ``beside``. The mean and the standard deviation then have the
+        same number of decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -133,7 +135,8 @@ _ALL = (
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
     Column("trials", "Trials", kind="choice"),
-    # These columns are for datasets with one label per instance, and the best number of training passes (oplt2021).
+    # These columns contain results on datasets with one label per instance, and the best number of training passes
+    # (oplt2021).
     _percent("accuracy", "Accuracy"),
     Column("passes", "Passes", kind="constant"),
     # These columns describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.

@@ -9,7 +9,7 @@ from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other metadata are versions.
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other keys of the environment metadata are versions.
 
 
 class RecordEnvironment(NamedTuple):

@@ -1,7 +1,7 @@
 """Read numbers, average them over seeds, and select, join and pivot them.
 
-A `Number` represents each value from its record to the printed page. Published tables, reference tables and tables of
-xmlc have the same form. Keys map to rows, and in each row, quantities map to numbers.
+A `Number` represents each value, from the record to the printed page. Published tables, reference tables and tables of
+xmlc have the same form: a dict from key to row. Each row is a dict from quantity to number.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """Hold one number: from a record, as a mean over records, or from a paper or reference table.
+    """Hold one number: a value from a record, a mean over records, or a number from a paper or reference table.
 
     Attributes
     ----------
     quantity : str
         Name of the column.
     value : object
-        Number in the unit of the column, or text. None or NaN if it is missing.
+        Number in the unit of the column, or text. None or NaN marks a missing value.
     dataset, model, method : str
-        Names of dataset, model and method. Empty if the number belongs to none.
+        Names of dataset, model and method. A name is empty if the number belongs to no dataset, model or method.
     variant : str
         Part of a record that the number belongs to, such as ``alpha=0.75`` of a sweep.
     seed : int or None
@@ -56,7 +56,7 @@ class Number:
     key : tuple of str
         Values of the table's keys, which identify the row.
     deviation : float
-        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for columns of another kind than
+        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for columns whose kind is not
         "measure".
     runs : mapping
         The value of each seed.
@@ -69,7 +69,7 @@ class Number:
     published : str
         The number as printed in the paper.
     kind, verdict : StrEnum or None
-        Kind of the published number, and the verdict on our number. None if nothing is compared.
+        Kind of the published number, and the verdict on our number. Both are None if the number is not compared.
     interval : float
         Half the width of the interval around the published number. NaN if there is no interval.
     reason : str
@@ -119,7 +119,7 @@ class Number:
 
     @property
     def rounded(self) -> float | None:
-        """Return the value as printed, or None for text and for a missing value."""
+        """Return the printed value as a float, or None for text and for a missing value."""
         try:
             return float(column(self.quantity).printed(self.shown))
         except ValueError:
@@ -162,8 +162,8 @@ def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()
 def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
     """Return the means over seeds, as table rows. ``keys`` are the fields of a number that identify its row.
 
-    The quantity ``seeds`` is the number of seeds. A mean is missing if the value of one seed is missing. Columns of
-    the kind "choice" list the values of all seeds if they differ.
+    The quantity ``seeds`` of a row is the number of its seeds. A mean is missing if the value of one seed is missing.
+    Columns of the kind "choice" list the values of all seeds if they differ.
 
     Raises
     ------
@@ -212,7 +212,10 @@ def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
 
 
 def _chosen(name: str, values: list[Any]) -> Any:
-    """Return the common value of all seeds, or a text with all values if they differ. Whole numbers become integers."""
+    """Return the common value of all seeds, or a text with all values if they differ.
+
+    A whole number becomes an integer.
+    """
     if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
         value = values[0]
         return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -220,9 +223,9 @@ def _chosen(name: str, values: list[Any]) -> Any:
 
 
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
-    """Yield key, quantity, and the numbers of both tables, in the left table's order.
+    """Yield key, quantity, number in the left table and number in the right table, in the order of the left table.
 
-    A number is None if its table lacks it.
+    A missing number is None.
     """
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, {}), right.get(key, {})
@@ -285,7 +288,10 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 
 
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
-    """Return a published number, or None. A constant that is printed once for a dataset applies to all of its rows."""
+    """Return a published number, or None.
+
+    A constant that is printed once for a dataset applies to all rows of the dataset.
+    """
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
@@ -295,5 +301,5 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
-    """Return the quantities that some rows contain, in the order of their first use."""
+    """Return the quantities in ``rows``, in the order of their first use."""
     return list(dict.fromkeys(name for row in rows for name in row))

@@ -56,7 +56,7 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     mean = math.fsum(values) / n
     if n < max(fewest, 2):
         return Estimate(mean)
-    if min(values) == max(values):  # The computed mean of equal values may differ from them by a bit.
+    if min(values) == max(values):  # The computed mean of equal values may differ from the values in the last bit.
         return Estimate(values[0], values[0], values[0])
     variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
     return estimate_from(mean, math.sqrt(variance / n), n)

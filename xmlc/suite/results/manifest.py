@@ -32,11 +32,12 @@ class Manifest:
     suite : Path or None
         Configuration of the paper, if the table uses it.
     digests : dict of str to str
-        The digest of each dataset. Empty if the table has a key for the dataset of a row.
+        The digest of each dataset. The dict is empty if the keys of the table include the dataset.
     titles : dict of str to str
         Printed names that the suite gives its models.
     settings : dict
-        Settings that the table depends on (see `xmlc.suite.results.settings`). Empty in files of earlier versions.
+        Settings that the table depends on (see `xmlc.suite.results.settings`). The dict is empty in files of earlier
+        versions.
     """
 
     table: str
@@ -72,7 +73,7 @@ class Manifest:
 
     @staticmethod
     def is_current(made: Path, records: Iterable[Path]) -> bool:
-        """Return whether all records exist and none is newer than the table, figure or manifest made from them."""
+        """Return whether all records exist and no record is newer than the file ``made`` from the records."""
         try:
             return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
         except FileNotFoundError:
@@ -93,7 +94,7 @@ def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
     """Read the manifests of the tables in ``folder/<paper>/``, in the order of ``papers``.
 
-    Papers that are not in ``papers`` come last. Within a paper, claims come first.
+    Papers that are not in ``papers`` come last. Within a paper, the table of claims comes first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
     found = [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]

@@ -22,7 +22,8 @@ DIGITS = 12
 #: Keys in a record's `settings` that belong to datasets, models and methods. Earlier records lack some keys.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
-# These fields of a record are settings of its method, in addition to the grid. The others are settings of a search.
+# `OF_METHODS` lists the fields of a record that are settings of its method, in addition to the grid. `OF_SEARCHES`
+# lists settings of a search.
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 

@@ -61,7 +61,7 @@ def model_title(name: str) -> str:
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
 
 
-# Functions that return printed names, by key of a table.
+# Maps a key of a table to the function that returns the printed names of its values.
 TITLES = {"model": model_title, "method": method_title}
 
 
@@ -80,7 +80,7 @@ def without_passes(name: str) -> tuple[str, int | None]:
 
     For example, ``oplt-b-3-passes`` gives ("oplt-b", 3).
 
-    Any other name is returned unchanged, with None.
+    A name without passes is returned unchanged, with None.
     """
     found = PASSES.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, None)
@@ -97,7 +97,7 @@ def hyperparameter_title(name: str) -> str:
 
 
 def search_title(method: str, budget: int) -> str:
-    """Return a text on how hyperparameters were searched."""
+    """Return a text that names the search method and the number of trials."""
     return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
 
 

@@ -1,8 +1,8 @@
 """Test the statements of oplt2021 on our records. Page numbers begin with 1 at the paper's first page.
 
-Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes. Parabel is compared with
-the models with the most passes. The claims are about trees that grow by the rule of the authors' program, as in the
-paper. Claims on CMT have a second version, about trees that grow by Algorithm 8 as published.
+Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes, and is compared with the
+models with the most passes. The claims are about trees that grow by the rule of the authors' program, as in the paper.
+Claims on CMT have a second version, about trees that grow by Algorithm 8 as published.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def expected_of(command: str) -> str:
-    """Return a description, for messages, of the file that a command writes."""
+    """Return a description of the file that a command writes, for error messages."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
@@ -142,14 +142,14 @@ def _refuse_constant(text: str) -> float:
 
 JsonNumber = int | float  # An integer in a file remains an integer when the record is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # A dict, because names of metrics such as "p@1" cannot be fields.
+Fractions = dict[str, Fraction]  # This is a dict, because names of metrics such as "p@1" cannot be fields.
 TrainingSplit = Literal["full", "80"]
-Quantities = dict[str, object]  # Keys are quantities.
+Quantities = dict[str, object]  # Maps a quantity to its value.
 # Pairs of a variant and its quantities. Most records have only the empty variant.
 Numbers = Iterator[tuple[str, Quantities]]
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-# For each column, the name of the cost and the factor that converts the cost to the column's unit.
+# Maps a column to the name of a cost and to the factor that converts this cost to the column's unit.
 CostColumns = Mapping[str, tuple[str, float]]
 
 
@@ -171,8 +171,8 @@ class RecordedDataset:
 class RecordFile:
     """Represent a JSON file of one kind. The fields have the order of the keys in the file.
 
-    Each file contains the ``KIND`` of its class. ``COMMAND`` is the command that writes these files. It is empty if
-    users' scripts write them.
+    Each file contains the ``KIND`` of its class. ``COMMAND`` is the command that writes these files. ``COMMAND`` is
+    empty if users' scripts write these files.
     """
 
     KIND: ClassVar[str] = ""
@@ -295,10 +295,10 @@ class ExperimentRecord(Record):
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:
-    """Return the ``wanted`` costs by column, in the units of the columns."""
+    """Return a dict from each column in ``wanted`` to its cost, in the unit of the column."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def or_nan(value: float | None) -> float:
-    """Return a number unchanged, and NaN for None."""
+    """Return ``value`` as a float, or NaN for None."""
     return float("nan") if value is None else float(value)

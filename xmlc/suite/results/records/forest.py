@@ -74,9 +74,10 @@ class PredictionThreads:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
-    """Represent the record of `xmlc forest`. The last row is for all trees. Objectives are for the first trees only.
+    """Represent the record of `xmlc forest`.
 
-    If the estimator provides no shapes and objectives, shapes are None and objectives are empty.
+    The last row contains the scores of all trees. Objectives are recorded only for the first trees. If the estimator
+    provides no shapes and objectives, shapes are None and objectives are empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -100,7 +101,10 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
         return replace(self, rows=tuple(drawn))
 
     def numbers(self) -> Numbers:
-        """Yield the shapes of the trees, if they are known, then a variant for each number of first trees."""
+        """Yield the shapes of the trees, if the shapes are known.
+
+        Then yield the scores of the first n trees, with a variant for each n.
+        """
         from xmlc.kernels.float64 import log
 
         if trees := self.trees:

@@ -16,7 +16,7 @@ from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumb
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRow:
-    """Hold the scores after a number of instances. A missing score is None.
+    """Hold the scores after the first ``instances`` instances of a stream. A missing score is None.
 
     Attributes
     ----------

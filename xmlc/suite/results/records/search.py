@@ -16,7 +16,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
 # Precisions are shares on the validation parts. A paired error compares a trial with an earlier trial by the mean of
-# the three precisions. It is the standard error of the difference of the two means on the same instances.
+# the three precisions. The paired error is the standard error of the difference of the two means on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
@@ -44,10 +44,10 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     space: object
     #: Hyperparameters that all trials share.
     fixed: Hyperparameters
-    #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None is no limit.
+    #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None means no limit.
     at_most: dict[str, int | None]
     seed: int
-    #: An earlier search, whose best values are the first trial. None if no earlier search was used.
+    #: An earlier search. Its best values are the first trial of this search. None if no earlier search was used.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
@@ -58,7 +58,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
         """Read and check a search record of an earlier version, which is a YAML file without a kind."""
-        from xmlc.suite.schemas import read_yaml  # The YAML reader is loaded only for such files.
+        from xmlc.suite.schemas import read_yaml  # The YAML reader is loaded only for files of earlier versions.
 
         content = read_yaml(path)
         plain = check_content(path, content) if isinstance(content, dict) else {}

@@ -88,8 +88,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``. The other scores use only the first ``trials`` trials. None if both
-        numbers are equal.
+        Number of trials for ``meuf_minus_gfm``. The other scores use only the first ``trials`` trials. None means the
+        same number as ``trials``.
     prior : float
         p(Y_i = 1) of the independent labels.
     sample_sizes : tuple of int

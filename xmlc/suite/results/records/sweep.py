@@ -59,7 +59,8 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     def of(cls, path: Path, content: object) -> Self:
         """Check the content of a file, and return it as a record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            name = content.get("hyperparameter")  # Earlier versions used this name as the key of the value.
+            # In rows of earlier versions, the key of the value is the name of the hyperparameter.
+            name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 

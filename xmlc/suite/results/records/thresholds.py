@@ -132,9 +132,9 @@ class PartEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatesRecord(RecordFile, command="estimate"):
-    """Represent the record of `xmlc estimate`, which describes its estimates on the parts ``val`` and ``test``.
+    """Represent the record of `xmlc estimate`, which describes the estimates on the parts ``val`` and ``test``.
 
-    The folder contains only estimates above the minimum probability ``min_probability``.
+    The folder of the record contains only estimates above the minimum probability ``min_probability``.
     """
 
     FILE: ClassVar[str] = "estimate.json"

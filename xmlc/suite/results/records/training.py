@@ -28,7 +28,7 @@ class TrainingCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """Represent a record about a trained model. It contains the record of the training.
+    """Represent a record about a trained model. The record also contains the costs of training.
 
     Attributes
     ----------
