@@ -79,7 +79,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     n_samples : int
         Samples per instance.
     scratch : CountingScratch
-        Memory of the thread. On return it is ready for the next instance.
+        Memory of the thread. On return, the memory is ready for the next instance.
 
     Returns
     -------
@@ -142,12 +142,15 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 @njit(cache=True, nogil=True)
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
-    """Count the ones by label and size, and return the number of labels. A one takes 8 bytes read and 4 changed."""
+    """Count the ones by label and size, and return the number of labels that occur.
+
+    For each one, the kernel reads 8 bytes and updates 4 bytes.
+    """
     place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
     spread_columns(indptr, first, n_samples, scratch.column, columns)
     start, end = np.uint64(indptr[first]), np.uint64(indptr[first + n_samples])
     for e in range(start, end):
-        # The processor would mispredict a branch here for each label that is drawn once.
+        # The loop has no branches, because the processor would mispredict a branch for each label that is drawn once.
         label = labels[e]
         row, ids[n_ids] = place[label], label
         is_new = row < 0

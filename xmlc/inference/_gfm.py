@@ -3,8 +3,9 @@
 An instance is first converted to a compact form. This form has only the L labels and the S sizes s_y whose probability
 is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along the labels.
 
-The input of the kernels for a block is dense P, samples, or marginals. These kernels return ``kept``, the labels of the
-best sets, as uint32, instance after instance. They write the sizes and values of the sets to arrays.
+Three kernels run on a block, whose input is dense P, samples, or marginals. These kernels return ``kept``, the labels
+of the best sets, as uint32, instance after instance. They write the sizes of the sets and their expected F-measures to
+arrays.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     for i in range(counts.size):
         ids, p = unchecked_view(labels, indptr[i], indptr[i + 1]), unchecked_view(marginals, indptr[i], indptr[i + 1])
         order, n_candidates, p_empty = candidates(p, ids)
-        if thresholds.size > 0:  # The best set above one of the thresholds may be larger than the best of all sets.
+        if thresholds.size > 0:  # The best set that a threshold selects may be larger than the best of all sets.
             n_candidates = p.size
             rank_places(p, ids, order)
         own, ranked = np.empty(n_candidates), np.empty(n_candidates, dtype=np.uint32)
@@ -133,8 +134,8 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 def columns_of_f(P, sizes, k, F):
     """Write columns k and k + 1 of F = PW (equation (7): w_sk = 1 / (s + k)) into the rows of ``F``, float64 (2, L).
 
-    The kernel computes both columns in one pass, because P may exceed the first cache. It adds four sizes at a time, so
-    that F is read and written a quarter as often. Sizes are added in ascending order.
+    The kernel computes both columns in one pass, because P may exceed the first cache. The kernel adds four rows of P
+    at a time, so that F is read and written a quarter as often. Rows are added in ascending order of their sizes.
     """
     f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
     for i in range(f.size):
@@ -163,8 +164,8 @@ def sizes_at(P, thresholds):
     P : float64 (S, L)
         As in `best_size`.
     thresholds : float64 (t,)
-        Thresholds on the marginals. Both are rounded to multiples of `GRAIN` before the comparison. Without thresholds,
-        the result is true for every k.
+        Thresholds on the marginals. Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison.
+        Without thresholds, the result is true for every k.
     """
     at = np.full(P.shape[1] + 1, thresholds.size == 0)
     if thresholds.size > 0:
@@ -219,7 +220,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     value : float64
         Expected F-measure of the best set.
     n_columns : int
-        Number of columns of F that were computed. The kernel computes two at a time.
+        Number of columns of F that were computed. The kernel computes two columns at a time.
     """
     n_sizes, n_labels = P.shape
     mass, prefix = np.zeros(n_sizes), np.zeros(n_sizes)
@@ -270,7 +271,7 @@ def rank_places(values, ids, order):
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values, in no order.
 
-    If values are equal in multiples of `GRAIN`, smaller ids win.
+    If values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def keep_largest(values, ids, k, kept):
             equal[n_equal] = ids[i]
             n_equal += 1
     if n_kept + n_equal > k:
-        kth_smallest(equal[:n_equal], k - n_kept)  # This call moves the smaller ids to the front.
+        kth_smallest(equal[:n_equal], k - n_kept)  # `kth_smallest` moves the smaller ids to the front.
     copy_into(kept[n_kept:k], equal[: k - n_kept])
 
 

@@ -51,7 +51,8 @@ def candidates(p, ids, with_empty=True):
     K : int
         Upper bound on the size of the best set.
     p_empty : float64
-        Probability that no label is positive, which is the value of the empty set. 0 if ``with_empty`` is false.
+        Probability that no label is positive, which is the expected F-measure of the empty set. 0 if ``with_empty`` is
+        false.
     """
     total, p_empty = 0.0, 1.0
     for i in range(p.size):
@@ -133,9 +134,9 @@ def expected_of_first(p, tail):
 
     E_k = sum_a 2 a A_k(a) S_k(k + a). Here A_k is the distribution of the number of positives among the first k labels,
     and S_k(t) = E[1 / (t + number of positives among the other labels)]. A_k is computed for ascending k. S_K follows
-    from the distribution of the number of positives in the tail. For smaller k, S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k)
-    S_k(t). All terms are positive. The distribution of the tail is truncated (`count_limit`), which lowers each E_k by
-    less than 1e-17.
+    from the distribution of the number of positives in the tail, the labels after the first K. For smaller k,
+    S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). All terms are positive. The distribution of the tail is truncated
+    (`count_limit`), which lowers each E_k by less than 1e-17.
 
     Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated distribution of the tail.
     Memory is 4 K^2 bytes.

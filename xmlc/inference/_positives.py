@@ -1,7 +1,7 @@
 """Compute the distribution of the number of positives among independent labels (Poisson-binomial).
 
 A distribution ends at a number of positives that is reached with a probability below 1e-17. Truncation does not change
-the remaining entries, so only this probability is lost.
+the remaining entries. Only the probability of larger numbers of positives is lost.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def without_label(pmf, p, rest):
 
     Let q be the distribution without the label. The kernel solves pmf[r] = (1 - p) q[r] + p q[r - 1] for ascending r if
     p <= 1/2, and for descending r if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) /
-    max(p, 1 - p) <= e. The rounding error of pmf[r] is at most doubled. For every p, the absolute error after r steps
-    is therefore below 2 (r + 1) rounding errors of a probability.
+    max(p, 1 - p) <= e. The division at most doubles the rounding error of pmf[r]. For every p, the absolute error after
+    r steps is therefore below 2 (r + 1) rounding errors of a probability.
 
     Parameters
     ----------
@@ -95,7 +95,10 @@ def add_label(pmf, positive, negative):
 
 @njit(cache=True, nogil=True)
 def convolve(pmf, other, result):
-    """Write the distribution of the sum of two numbers of positives. All arrays are float64 (size,), truncated."""
+    """Write the distribution of the sum of two independent numbers of positives to ``result``.
+
+    All arrays are float64 (size,). The probabilities of larger sums are dropped.
+    """
     result[:] = 0.0
     for a in range(pmf.size):
         if pmf[a] > 0.0:

@@ -17,7 +17,7 @@ from xmlc.kernels.sums import in_turn
 
 @njit(cache=True, nogil=True)
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
-    """Run the inner maximisation for each k in 1 .. m and the outer maximisation over k in 0 .. m, for each instance.
+    """Run Jansche's inner maximisation for each k in 1 .. m, and the outer maximisation over k in 0 .. m, per instance.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # The number of labels after the first k is j - k, so r is at most this.
+        others = j - k  # j - k labels were added after the first k, so r is at most j - k.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:
@@ -102,9 +102,9 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
     """Add the next label while p_{k+1} (M + k) exceeds M_k, the sum of the first k marginals, in O(L + k log L).
 
     If M is the sum of all marginals, this maximises Lewis' approximation 2 M_k / (M + k). The value for k + 1 is the
-    mediant of the value for k and 2 p_{k+1} / 1. It is therefore greater than the value for k only if 2 p_{k+1} is
-    greater. Marginals descend, so the value never rises again after it has fallen. If M = 1, this is the rule for
-    exactly one label (gfm2011, Theorem 2.2), which ``one_label`` selects.
+    mediant of the value for k and 2 p_{k+1} / 1. The value for k + 1 is therefore greater than the value for k only if
+    2 p_{k+1} is greater than the value for k. Marginals descend, so the value never rises again after it has fallen.
+    With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label`` selects.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

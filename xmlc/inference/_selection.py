@@ -14,15 +14,15 @@ from xmlc.kernels.arrays import unchecked_view
 TIE = 1e-12
 # Values are rounded to multiples of GRAIN before labels are ranked, so that rounding errors do not change the order.
 GRAIN = 2.0**-40
-LANES = 16  # `sum_above` adds this many sums in parallel, by vector instructions.
+LANES = 16  # `sum_above` computes LANES sums in parallel, with vector instructions.
 
 
 @njit(cache=True, nogil=True)
 def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
-    The pivot is the value at position k. In more than half of the columns, exactly the values before the pivot are
-    greater, and the kernel adds these values without moving them. Most other calls end after one or two passes.
+    The pivot is the value at position k. In more than half of the columns, exactly the values before the pivot exceed
+    the pivot. The kernel then adds these values without moving them. Most other calls end after one or two passes.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def move_to_front(values, low, high, pivot, equal):
     """Move the values above the pivot to the front, and return the position of the first other value.
 
     If ``equal`` is true, the values equal to the pivot are moved instead. Moved values keep their order. Each moved
-    value is exchanged with the first other value. This value stays in a register, because reading a value that was just
-    written takes about five cycles.
+    value is exchanged with the first value that is not moved. The latter value stays in a register, because reading a
+    value that was just written takes about five cycles.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
 # In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates of an instance sum
-# to less than LEAST on average. On two datasets, the sums were 0.65 and 0.63 instead of 1.06 and 3.03. Calibration
-# raised the instance-F of `meuf` by 29 and 13 points.
+# to less than LEAST on average. On two datasets, the mean sums were 0.65 and 0.63, although instances have 1.06 and
+# 3.03 labels on average. Calibration raised the instance-F of `meuf` by 29 and 13 points.
 LEAST = 0.8
 
 
@@ -128,7 +128,7 @@ def predict_blocks(
         Labels are in the order of the instances, and in any order within an instance.
     shape : (n, m)
     n_jobs : int or None
-        Number of threads. The blocks do not depend on it.
+        Number of threads. The blocks do not depend on the number of threads.
     rows_per_task : int
         Number of instances per task.
 
@@ -205,8 +205,9 @@ def truncation_bound(
        b = 0. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa).
     2. A dropped positive only adds to the size of y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a
        subset of the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at
-       most F(y', h) r / (k + 2). Its mean is at most delta / (k + 2), because F <= 1. With independence it is at most
-       the product of the expectations. If h0 is empty, it is Pr(y' = 0, r >= 1).
+       most F(y', h) r / (k + 2). The mean difference is at most delta / (k + 2), because F <= 1. With independence, the
+       mean difference is at most the product of the expectations. If h0 is empty, the mean difference is Pr(y' = 0, r
+       >= 1).
 
     The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
 
@@ -217,9 +218,9 @@ def truncation_bound(
     expected_f : ndarray of float64, shape (n,)
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
-        The mean delta. It is at most kappa times the number of dropped labels. You can also pass the number of true
-        labels below the minimum probability (`missed_below` on a validation set). The bound is linear in delta except
-        for the minimum, so the mean over the instances then estimates the mean bound.
+        The sum delta of the dropped marginals. The sum is at most kappa times the number of dropped labels. You can
+        also pass the number of true labels below the minimum probability (`missed_below` on a validation set). The
+        bound is linear in delta except for the minimum, so the mean over the instances then estimates the mean bound.
     kappa : float
         The minimum probability, which no dropped marginal exceeds. 1 is always valid.
     independent : bool

@@ -35,7 +35,7 @@ def gfm(
     sizes : ndarray of int, shape (S,), optional
         Sizes s along the last axis of P, 1 .. S by default.
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Returns
     -------

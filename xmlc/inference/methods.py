@@ -52,7 +52,7 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
-    # Each dataset of gfm2011 has more labels than this method has thresholds.
+    # 5 thresholds are fewer than the labels of each dataset in gfm2011, as the paper requires (t < m).
     "gfm-t-few": Method(partial(gfm_t, n_thresholds=5), "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
@@ -101,7 +101,7 @@ def infer_blocks(
     time_limit_seconds: float | None = None,
     size_weights: np.ndarray | None = None,
 ) -> tuple[sparse.csr_array, np.ndarray] | None:
-    """Run a method block by block, and stop after a time limit, as in Table 1 of gfm2011 (entries "-").
+    """Run a method block by block, and stop after a time limit, as for the entries "-" in Table 1 of gfm2011.
 
     The block size depends only on the method and the data, and does not change the result. The function checks the time
     between blocks, so a run exceeds the limit by at most one block.
@@ -142,7 +142,7 @@ def infer_blocks(
     for start in range(0, max(n, 1), rows):
         if start and time.monotonic() > end_of_time:
             return None
-        # A slice may be a copy and is checked again. A single block is therefore passed without slicing.
+        # Slicing may copy the distribution and check it again. A single block is therefore passed without slicing.
         taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
         Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
         if taken is not distribution and isinstance(distribution, sparse.csr_array):
@@ -164,7 +164,7 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return the instances ``block`` of any distribution. The slice has a start, a stop and step 1."""
+    """Return the instances ``block`` of any distribution. ``block`` is a slice with a start, a stop and step 1."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)

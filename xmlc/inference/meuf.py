@@ -22,15 +22,15 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
     """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
 
     The sets equal those of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu, "Optimizing
-    F-measures: a tale of two approaches", ICML 2012. The recursion is quadratic in a number K of labels. By the bounds
-    that the kernel ``candidates`` proves, K is little larger than the best set.
+    F-measures: a tale of two approaches", ICML 2012. The recursion is quadratic in a number K of labels. The kernel
+    ``candidates`` finds K by proven bounds. K is little larger than the size of the best set.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
         p(Y_i = 1). Labels that an SPE does not store have the marginal 0 (`truncation_bound` bounds the loss).
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Returns
     -------
@@ -86,16 +86,17 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
 
     The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
     ``n_cells - 1`` or more positives, represented by their probability and their mean number. The resulting F-measure
-    is never too large, because 1/x is convex. It is exact if at most ``n_cells - 1`` labels are outside the set.
+    is never too large, because 1/x is convex. The F-measure is exact if at most ``n_cells - 1`` labels are outside the
+    set.
 
-    gfm2011 used the approximate variant with the parameters suggested by Jansche (2007), but does not report them. The
-    states and the default of ``n_cells`` are choices of xmlc.
+    gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not report their values.
+    The states and the default of ``n_cells`` are choices of xmlc.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
     n_cells : int
         Number of states, at least 2.
 
@@ -161,7 +162,7 @@ def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.cs
     marginals above 0 gets the empty set.
 
     Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is
-    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i). It is 1 for an instance without marginals above 0.
+    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i). ``expected_f`` is 1 for an instance without marginals above 0.
 
     Examples
     --------

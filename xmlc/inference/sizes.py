@@ -1,9 +1,9 @@
 """Infer label sets by GFM from marginals and a learned distribution of the number of labels per instance.
 
-Marginals do not describe the dependence between labels. If labels are assumed to be independent, their number varies
-too much. For example, if estimates sum to 0.69, half of the instances have no label under independence, even if every
-instance has one. GFM's matrix P depends on the dependence between labels only through the number of labels (gfm2011,
-Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. Let
+Marginals do not describe the dependence between labels. If labels are assumed to be independent, the number of labels
+per instance varies too much. For example, if estimates sum to 0.69, half of the instances have no label under
+independence, even if every instance has one. GFM's matrix P depends on the dependence between labels only through the
+number of labels (gfm2011, Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. Let
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
 
@@ -37,12 +37,12 @@ from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-LARGEST = 255  # Larger sizes share one weight.
+LARGEST = 255  # All sizes above LARGEST share one weight.
 MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
 ITERATIONS, ENOUGH = 300, 1e-3
 RARE = 1e-3  # Subtractions are too inaccurate if Z, divided by the greatest weight, is at most RARE.
-LEAST = 1e-250  # In float64, sizes with a smaller share cannot be distinguished from impossible sizes.
-RANKED = 12  # The number of labels that are ranked first. It doubles each time.
+LEAST = 1e-250  # If Z, divided by the greatest weight, is at most LEAST, `reach` scales the odds to avoid underflow.
+RANKED = 12  # The number of labels that are ranked at first. If more labels are needed, the number doubles.
 MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
 
@@ -114,7 +114,7 @@ def gfm_sizes(
 ) -> tuple[sparse.csr_array, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    The result is exact. The form of the result and the choice among equal values are as in `xmlc.inference.gfm`. With
+    The maximum is exact. The form of the result and the choice among equal values are as in `xmlc.inference.gfm`. With
     equal weights, the result is the same as the result of `gfm` for independent labels. If all possible sizes of an
     instance have the weight 0, its labels are treated as independent.
 
@@ -144,11 +144,11 @@ def gfm_sizes(
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         expected = "expected one or more finite numbers of at least 0. Learn them with fit_size_weights."
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling avoids overflow of products.
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling the weights avoids overflow of products.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
-# The kernels below treat labels as independent except for their number.
+# The kernels below treat labels as independent, except that the number of labels has a learned distribution.
 
 
 @njit(cache=True, nogil=True)
@@ -158,7 +158,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``marginals``. The first is 0.
+        Start of each instance in ``marginals``. The first start is 0.
     marginals : float64
         Marginals of all instances, instance by instance.
     found : int64 (n,)
@@ -171,7 +171,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     Returns
     -------
     n_cut : int
-        Number of instances whose size is possible but was not written to ``pmfs``.
+        Number of instances with a possible size ``found[i]`` whose probability was not written to ``pmfs``.
     """
     pmfs[:], n_cut = 0.0, 0
     for i in range(pmfs.shape[0]):
@@ -237,12 +237,12 @@ def weighted_pmf(pmf, weights, e, size):
 
 @njit(cache=True, nogil=True)
 def reach(p, weights):
-    """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near this size.
+    """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near the size.
 
     If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with one K(e) for
-    all s. The result does not change if the weight of s is divided by the same number. Candidates are the nearest sizes
-    with a weight above 0 on both sides of the mean, because probabilities fall with the distance from the mean. K(e)
-    2^(-es) is an upper bound of the probability of s (Chernoff).
+    all s. If the weight of s is divided by the same number, the weighted distribution of sizes does not change.
+    Candidates are the nearest sizes with a weight above 0 on both sides of the mean, because probabilities fall with
+    the distance from the mean. K(e) 2^(-es) is an upper bound of the probability of s (Chernoff).
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def best_of_sizes(p, ids, weights, heap):
     k : int
         Size of the best set.
     value : float64
-        Its expected F-measure.
+        Expected F-measure of the best set.
     """
     pmf = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes = weighted_pmf(pmf, weights, 0, 0)
@@ -329,7 +329,8 @@ def best_of_sizes(p, ids, weights, heap):
             e, size = reach(p, weights)
             mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf  # e < 0 favours larger sizes.
+            # With e < 0, `weighted_pmf` multiplies larger sizes by greater factors, so no size is ignored.
+            least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = pmf, in_turn(pmf)
     sizes = sizes / mass

@@ -110,7 +110,7 @@ def candidates_of(
     Y : boolean csr_array, shape (n, m)
         Label sets, as `checked_pair` returns them.
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
     common : bool
         Whether to find common thresholds of all labels.
     """

@@ -181,7 +181,7 @@ class STO(RankingMethod):
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
         is F / (2 - F).
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Attributes
     ----------

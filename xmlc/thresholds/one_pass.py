@@ -149,7 +149,7 @@ class FTA(OnePassMethod):
         thresholds are kappa_j = max(1/c, nu_j), as published in Section 6.2. None uses the threshold 1/c for all
         labels, like the authors' program.
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class OFO(OnePassMethod):
     lower_bounds : ndarray of shape (m,) or None
         Lower bounds nu_j of all thresholds, including the initial threshold (Section 6.2).
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Attributes
     ----------

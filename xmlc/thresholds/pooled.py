@@ -35,7 +35,7 @@ class CommonThreshold(RankingMethod):
     overlap : Overlap
         The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
     n_jobs : int or None
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on the number of threads.
 
     Attributes
     ----------
