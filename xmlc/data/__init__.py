@@ -1,6 +1,6 @@
 """Find, read and store datasets.
 
-Importing `load` imports all parsers. Functions such as downloads do not need the parsers.
+Importing `load` imports all parsers, which other functions of this package, such as downloads, do not need.
 """
 
 from __future__ import annotations

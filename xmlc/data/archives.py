@@ -24,7 +24,7 @@ LISTED = 20
 class Compression(NamedTuple):
     """Describe a compression format, and how to read its streams."""
 
-    #: The first bytes of a stream.
+    #: The bytes with which every stream in this format begins.
     magic: bytes
     #: Returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
@@ -37,7 +37,7 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: The HTTP encoding "deflate". Its first bytes do not identify it.
+#: The HTTP encoding "deflate". The first bytes of a file do not show whether the file has this encoding.
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
@@ -68,16 +68,16 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
     Parameters
     ----------
     file : binary file
-        A file with ``peek``. Closing the returned file also closes this one.
+        A file with ``peek``. Closing the returned file also closes ``file``.
     name : str
         Name of the file in messages.
     compression : Compression, optional
-        Compression of the file, if its first bytes do not identify one.
+        Compression of the file. By default the first bytes of the file determine the compression.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Reads from the file raise this error.
+        The compressed data is damaged or incomplete. Only reads from the returned file raise this error.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
@@ -121,7 +121,10 @@ class _Content(io.RawIOBase):
 
 
 def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Yield the decompressed content of a file, stream by stream. Only padding may follow a stream."""
+    """Yield the decompressed content of a file, stream by stream.
+
+    Between two streams and at the end, only padding is allowed.
+    """
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
         if stream.eof:
@@ -143,17 +146,17 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     """Extract wanted files from an archive (zip, tar, or one compressed file) into ``folder``.
 
-    A wanted file may be in any folder of the archive, and is found by its base name. It is written under this name. A
-    file that is compressed within the archive is decompressed, for example ``train.txt.gz`` for ``train.txt``.
+    A wanted file may be in any folder of the archive, and is found by its base name. The extracted file gets this base
+    name. If a file is compressed within the archive, such as ``train.txt.gz`` for ``train.txt``, it is decompressed.
 
     Parameters
     ----------
     archive : Path
-        The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. Its name has no
-        effect.
+        The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the
+        archive has no effect.
     wanted : collection of str
-        Base names of files. If one name is wanted and the archive has a single file, the name in the archive has no
-        effect.
+        Base names of files. If one name is wanted and the archive contains a single file, this file is extracted
+        whatever its name.
     folder : Path
         Folder for the extracted files. Pass a temporary folder, because some files may remain in it after an error.
 
@@ -178,7 +181,10 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the path of each file in an archive with a function that opens the file. Call it before the next file."""
+    """For each file in an archive, yield its path and a function that opens it.
+
+    Call the function before the next file is yielded.
+    """
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
@@ -187,7 +193,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # This detects damage after the end of the tar archive.
+            while content.read(CHUNK):  # Read up to the end to detect damage after the tar archive.
                 pass
             return
     if is_compressed(archive):
@@ -200,7 +206,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Return a mapping from paths in an archive to the wanted names."""
+    """Map the path in the archive of each wanted file to the wanted name."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

@@ -23,7 +23,7 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes these files."""
+    """Write a CSR matrix into an existing folder as ``name.*``. The docstring of this module describes these files."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -51,14 +51,14 @@ class CSRWriter:
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: sparse.csr_array) -> None:
-        """Append rows to the matrix. All calls must have the same number of columns and the same types."""
+        """Append rows to the matrix. The rows of all calls must have the same number of columns and the same dtype."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
     def finished(self) -> sparse.csr_array:
-        """Write the remaining files, and return the matrix with memory-mapped files."""
+        """Write the remaining files, and return the whole matrix, memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
         matrix = validated(assembled(data, indices, self._indptr, self._n_columns))
@@ -69,8 +69,8 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    Maps are copy-on-write, so changes stay in this process. Numba treats read-only arrays as a different type, and
-    would compile every kernel twice.
+    The maps are copy-on-write: changes of the arrays are not written to the files. Read-only maps would be a different
+    type for numba, which would compile every kernel twice.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     mmap : bool
         Whether to map the files instead of reading them into memory.
     made_by : str
-        The command that writes the matrix. Error messages name it.
+        The command that writes the matrix, for error messages.
 
     Raises
     ------
     XmlcError
-        A file is missing or damaged. The message has its name and the command that rebuilds it.
+        A file is missing or damaged. The message names the file and the command that rebuilds it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
@@ -102,7 +102,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
-    # numpy's class for mapped files slows numba and scipy down. Plain views avoid this class.
+    # numpy's class for memory-mapped arrays slows numba and scipy down. A plain view of the array does not.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
     return validated(assembled(data, indices, indptr, meta["shape"][1]))

@@ -20,7 +20,8 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
-# Below this value, k / 10000 has no neighbour in single precision that equals it, so no shorter decimal exists.
+# Below this value, different multiples of 1 / 10000 are different numbers in single precision. The multiple is then the
+# shortest decimal of its number.
 MOST = 1024.0
 
 
@@ -31,8 +32,8 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
     This is the format of the Extreme Classification Repository's bag-of-words files. Values have as few digits as
     single precision needs to read them back unchanged. Instances without labels start with a space. The file is
-    compressed if its name ends in .gz, .xz or .bz2. It appears only when it is complete. Its bytes depend only on X, Y
-    and the suffix.
+    compressed if its name ends in .gz, .xz or .bz2. The file appears only when it is complete. The bytes of the file
+    depend only on X, Y and the suffix.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
 @contextmanager
 def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[Matrix, Matrix], None]]:
-    """Return a context with a function that writes a file in blocks of instances, to save memory.
+    """Return a context that yields a function. Each call of the function writes a block of instances, to save memory.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-# In these formats, the largest ids determine the numbers of columns.
+# In these formats, the largest feature id and label id in a file determine the numbers of columns.
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
 IN_PAIRS = ("repository-two-files", "npz")  # In these formats, features and labels are in separate files.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
@@ -43,31 +43,33 @@ def load(
         By default the format is detected if it is unambiguous. Datasets in five files are read by
         `xmlc.data.formats.read_coordinates`.
 
-        - ``repository``: A header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. Instances
-          without labels start with a space.
+        - ``repository``: A header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. The line of
+          an instance without labels starts with a space.
         - ``repository-two-files``: Separate files for features and labels, each with a header of two numbers. The value
           of a label is 0 or 1.
         - ``npz``: Separate files for features and labels, two sparse matrices that ``scipy.sparse.save_npz`` wrote.
         - ``svmlight``: Rows as in ``repository`` without a header. ``#`` begins a comment.
-        - ``libsvm``: The same with features from 1 and labels from 0, as in LIBSVM's multi-label datasets.
+        - ``libsvm``: The same, but feature ids start from 1 and label ids from 0, as in LIBSVM's multi-label datasets.
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are feature ids, as in
           that program. Other names need a ``vocabulary``. Values of a repeated feature are added up, because repeated
           words are normal in texts. All other formats refuse repeated features.
         - ``arff``: ARFF, dense or sparse. Mulan's XML file names the labels, or MEKA's header counts them.
-          ``@relation 'name: -C 6'`` means the first six attributes, ``-C -6`` the last six. The value of a label is 0
-          or 1, false or true, no or yes, in any case. A nominal feature keeps its values if all are numbers. They
-          become 0 or 1 if all are allowed for labels. Otherwise each value is replaced by its position in the header.
+          With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six are. The
+          value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its values if all
+          are numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0 and 1.
+          Otherwise each value is replaced by its position in the header.
     zero_based : bool
         Whether label ids start from 0 rather than 1. For ``svmlight`` this applies to feature ids, too. ``arff`` and
         ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        d and m for formats without a header. By default the largest id decides. For a test file, pass the numbers of
-        the training file. Larger feature ids are then dropped with a warning. Larger label ids are an error.
+        d and m for formats without a header. By default the largest id in the file determines each number. For a test
+        file, pass the numbers of the training file. Features with larger ids are then dropped with a warning. Larger
+        label ids raise an error.
     vocabulary : dict, optional
-        Maps the feature names of ``vw`` to numbers. New names are added, up to ``n_features`` names. Pass the same
-        dictionary, initially empty, for the training and the test file.
+        Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
+        ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.
 
     Returns
     -------
@@ -125,7 +127,7 @@ def detect_format(path: Path) -> str:
     head = read_bytes(path, 64)
     if not head:
         raise XmlcError(f"{path}: found an empty file, expected data")
-    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # This is a zip file, and its first member has this name.
+    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # An npz file is a zip file whose first member ends in .npy.
         return "npz"
     line = first_line(path)
     numbers = words(line)

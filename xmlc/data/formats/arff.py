@@ -41,7 +41,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Hold the name and the line of an attribute. For a nominal attribute, also map its values to numeric codes."""
+    """Hold the name and the line number of an attribute, and the numeric codes of its values if it is nominal."""
 
     name: str
     line: int
@@ -50,12 +50,12 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read an ARFF file. An XML file has the names of its labels, or MEKA's header has their number; see `load`.
-
-    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all
-    are numbers. They become 0 or 1 if all are allowed for labels. Otherwise each value is replaced by its position.
-    Attributes missing from a sparse row have their first value, as the format defines. ``?`` is an error, because
-    the format does not define a replacement. The format allows blank lines.
+    """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`. Labels and
+    features are numbered in the order of the attributes. A nominal feature keeps its values if all are numbers. If all
+    values are words for 0 and 1 (the words allowed for labels), they become 0 and 1. Otherwise each value is replaced
+    by its position. If a sparse row lacks an attribute, the attribute has the first value in its declaration, as the
+    format defines. ``?`` is an error, because the format does not define a replacement. Blank lines are skipped,
+    because the format allows them.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -79,12 +79,12 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
 
 
 def check_alike(first: Path, second: Path, labels: Path | None) -> None:
-    """Raise an error if two files differ in their attributes, labels, order or numeric codes.
+    """Raise an error if two files differ in their attributes, the attributes' order, the labels or the numeric codes.
 
     Raises
     ------
     XmlcError
-        The files differ. The message has the first attribute that differs.
+        The files differ. The message names the first attribute that differs.
     """
     for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
         if one is None or other is None:
@@ -99,7 +99,8 @@ def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
         root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, LookupError, ValueError) as error:  # The last two errors mean an unknown encoding.
+    # LookupError and ValueError mean an unknown encoding.
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
@@ -138,7 +139,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
-    """Mark the labels: the attributes in the XML file, or the first ``-C`` ones, or the last ones if negative."""
+    """Mark the attributes that are labels: those in the XML file, or the first (-C 6) or last (-C -6) attributes."""
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:

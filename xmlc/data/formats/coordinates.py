@@ -31,9 +31,10 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     Parameters
     ----------
     files : sequence of Path
-        The first three files have the instance, the feature and the value of each non-zero. The other two have the
-        instance and the label of each pair. An instance without features or without labels does not appear in the
-        respective files. If there are more instances than lines, an error reports damage.
+        The first three files contain the instance, the feature and the value of each non-zero feature value. The fourth
+        and fifth file contain the instance and the label of each pair of instance and label. An instance without
+        features is missing from the first three files, and an instance without labels from the other two. If there are
+        more instances than lines, an error reports damaged files.
 
     Returns
     -------
@@ -52,7 +53,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
-    if n_instances > (most := row_ids.size + label_row_ids.size):  # Even an empty instance takes memory.
+    # A huge instance number is refused, because even an empty instance takes memory.
+    if n_instances > (most := row_ids.size + label_row_ids.size):
         raise XmlcError(
             f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, the number of lines"
         )
@@ -85,7 +87,8 @@ def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
-    order = np.lexsort((columns, rows))  # The sort is stable, so the first line of equal pairs comes first.
+    # The sort is stable: lines with the same instance and feature stay in the order of the file.
+    order = np.lexsort((columns, rows))
     twice = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
     malformed = MalformedLines(path)
     for place in np.sort(order[1:][twice]).tolist():

@@ -33,7 +33,7 @@ LARGEST = int(np.iinfo(np.int32).max)
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # All these powers are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # This number and larger ones round to infinity in single precision.
+LARGEST_FLOAT32 = 3.4028235677973366e38  # The least number that rounds to infinity in single precision.
 
 
 def check_readable(path: Path) -> None:
@@ -77,7 +77,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a small file, or its first ``most`` bytes."""
+    """Return the content of a file, or only its first ``most`` bytes. The whole file must fit in memory."""
     with open_bytes(path) as file:
         return file.read(most)
 
@@ -100,13 +100,13 @@ def first_line(path: Path) -> str:
 def words(text: str, most: int = -1) -> list[str]:
     """Split a text at ASCII blanks, at most ``most`` times.
 
-    Unlike this, `str.split` also splits at Unicode's spaces.
+    `str.split` would also split at other spaces of Unicode.
     """
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 
 class LineError(ValueError):
-    """Describe a malformed line by the text found, quoted as in messages, and the expected text."""
+    """Describe a malformed line by the text found, already quoted for messages, and the expected text."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -114,12 +114,12 @@ class LineError(ValueError):
 
 
 class MalformedLines:
-    """Collect the malformed lines of a file for one error.
+    """Collect the malformed lines of a file, to report all of them in one error.
 
     Parameters
     ----------
     path : Path
-        The file, which the error message names.
+        The file, for the error message.
     """
 
     def __init__(self, path: Path):
@@ -134,7 +134,7 @@ class MalformedLines:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
     def raise_any(self) -> None:
-        """Raise one error for all collected lines. Without such lines, do nothing."""
+        """Raise one error for all collected lines. If no line was collected, do nothing."""
         if self.count:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
@@ -214,7 +214,7 @@ def parse_integer(text, position, end):
     """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # Larger values are out of every range. This condition prevents an overflow.
+        if value < 1 << 53:  # Stop at 2^53 to prevent an overflow. No valid number is that large.
             value = value * 10 + (text[position] - ZERO)
         position += 1
     return value, position
@@ -244,7 +244,7 @@ def parse_decimal(text, position, end):
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
-    step = 0  # 1 after the decimal point, where each digit lowers the exponent by 1.
+    step = 0  # 0 before the decimal point, and -1 after it. Each digit adds ``step`` to the exponent.
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:

@@ -17,14 +17,15 @@ OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
 # Regular expression for a string literal of Python.
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
-# Python cannot read these texts as literals: array([..]), dict_keys(['a']), [np.str_('a')].
+# Texts of calls, which Python cannot read as literals: array([..]), dict_keys(['a']), [np.str_('a')].
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
-# Keys whose value is a number that belongs to a label.
+# Keys of JSON objects whose value is a number that belongs to a label, such as its score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
-IN_SCHEMES = dict.fromkeys(map(ord, "+-."))  # URI schemes may have these symbols. `str.translate` removes them.
+# URI schemes may contain these symbols. `str.translate` removes the symbols.
+IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
 
@@ -34,14 +35,14 @@ class LabelNames:
     Parameters
     ----------
     separator : str, optional
-        Separator between names in a cell. By default it is a semicolon. A cell without semicolons may then also have
-        URIs with blanks between them, or a list written as text by Python or JSON.
+        Separator between names in a cell. By default it is a semicolon. By default a cell without semicolons may also
+        contain URIs with blanks between them, or a list written as text by Python or JSON.
     """
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label that has one, and the labels with two URIs. For labels with two URIs, the URIs are the
-        #: names.
+        #: The URI of each label that has a URI, and the labels with two URIs. Labels with two URIs are named by their
+        #: URIs.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
@@ -87,13 +88,13 @@ class LabelNames:
         ----------
         value : list, dict, str or None
             A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. The text of a cell and a
-            single such object are also allowed. So is an object with 0 or 1, or false or true, for each name. Objects
-            with a ``label`` may have 0 or 1 as ``score`` or ``value``.
+            single object with a ``label`` or ``uri`` are also allowed. An object that maps each name to 0 or 1, or to
+            false or true, is allowed, too. Objects with a ``label`` may contain a ``score`` or ``value`` of 0 or 1.
 
         Raises
         ------
         LineError
-            The value has another form.
+            The value has none of these forms.
         """
         if value is None:
             return []
@@ -143,7 +144,7 @@ class LabelNames:
 
 
 def written_value(cell: str) -> Any:
-    """Return the list or mapping of names that a cell contains as text, as programs such as pandas write it.
+    """Return the list or mapping of names that a cell contains as text. Programs such as pandas write such cells.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def written_value(cell: str) -> Any:
     except (ValueError, RecursionError):
         value = _literal(cell)
     if isinstance(value, set):
-        return sorted(value, key=str)  # Processes iterate over the same set in different orders.
+        return sorted(value, key=str)  # The order in which Python iterates over a set differs between processes.
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -187,10 +188,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a Python literal, or None for other texts, such as adjacent strings in NumPy's arrays."""
+    """Return the value of a Python literal, or None for any other text, such as NumPy's "['a' 'b']"."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python warns about backslashes in names.
+            warnings.simplefilter("ignore")  # Python would print warnings about backslashes in names.
             value = ast.literal_eval(cell)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
@@ -198,7 +199,10 @@ def _literal(cell: str) -> Any:
 
 
 def _uris_or_name(cell: str) -> list[str]:
-    """Split a cell at blanks if it has only URIs, or at least two URIs. Words that are not URIs become names, too."""
+    """Split a cell at blanks if it has only URIs, or at least two URIs.
+
+    In a split cell, words that are not URIs become names, too.
+    """
     if ":" not in cell:
         return [cell]
     parts = words(cell)
@@ -239,7 +243,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
-    """Raise `LineError` if a list has only 0 and 1. A list with fewer than ``least`` entries may consist of names."""
+    """Raise `LineError` if a list contains only zeros and ones. A list with fewer than ``least`` entries is allowed."""
     flags = len(values) >= least and all(
         isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
     )
@@ -248,7 +252,7 @@ def _refuse_multi_hot(values: list[Any], least: int) -> None:
 
 
 def _flag(name: Any, flag: Any) -> bool:
-    """Return whether the flag of a label, 0 or 1, says that the text has this label."""
+    """Return the flag of a label (0, 1, false or true) as a bool: whether the text has this label."""
     if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
         raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0, 1, false or true")
     return bool(flag)

@@ -27,7 +27,7 @@ def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr
 
 
 def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.csr_array:
-    """Read a matrix, and check it with a function such as `as_estimates`. Error messages have the path of the file."""
+    """Read a matrix, and check it with ``gate``, such as `as_estimates`. Error messages begin with the file's path."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:
@@ -47,7 +47,7 @@ def load_npz(path: Path) -> Any:
         return sparse.load_npz(io.BytesIO(read_bytes(path)) if is_compressed(path) else path)
     except XmlcError:
         raise
-    except Exception as error:  # Damaged zip files raise eight types of errors.
+    except Exception as error:  # Catch every type, because damaged zip files raise eight types of errors.
         let_through(error)
         expected = "expected a file from scipy.sparse.save_npz"
         raise XmlcError(f"{path}: found no sparse matrix or a damaged one, {expected}") from error

@@ -1,7 +1,7 @@
 """Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser reads each byte once, and writes 8 bytes per
-non-zero and 4 bytes per label. Then scipy sorts the rows whose ids are not in order.
+non-zero and 4 bytes per label. Then scipy sorts the entries within each row whose ids are not in ascending order.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class RowFormat(NamedTuple):
     blank_is_row: bool = False
     #: Whether ``#`` begins a comment. A line with only a comment is not a row.
     comments: bool = False
-    #: First id of features and labels, 0 or 1. An id must be less than this number plus the number of columns.
+    #: First feature id and first label id, 0 or 1, and the numbers of columns. An id must be less than the first id
+    #: plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -52,7 +53,7 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Hold the parser's results for one block. The arrays are reused for the next block."""
+    """Hold the parser's results for one block. The next block overwrites the arrays."""
 
     #: Features (uint32), their values (float32), and the end of each row in both (int64).
     ids: np.ndarray
@@ -61,18 +62,19 @@ class Buffers(NamedTuple):
     #: Labels (uint32), and the end of each row in this array (int64).
     labels: np.ndarray
     label_ends: np.ndarray
-    #: Line number of each row, int64.
+    #: Line number in the file of each row, int64.
     row_lines: np.ndarray
-    #: Values that need more than one exact operation, int64 (h, 3): index in ``values``, start and end in the text.
+    #: Values that one exact operation cannot compute, int64 (h, 3): index in ``values``, start and end in the text.
     hard: np.ndarray
     #: Malformed lines, int64 (e, 3): line number, error code, position in the text (-1 for a blank line). Only the
-    #: first error of a line is stored. Blank lines are malformed only if a row follows.
+    #: first error of a line is stored. A blank line is malformed only if a row follows it.
     errors: np.ndarray
 
     @classmethod
     def of(cls, size: int) -> Buffers:
-        """Allocate buffers for ``size`` bytes of text. The system provides memory only for the parts that are used."""
-        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1  # The shortest entries are "1:2 " and "1,".
+        """Allocate buffers for ``size`` bytes of text. Parts of the buffers that are never used take no memory."""
+        # The shortest pair is "1:2 ", and the shortest label is "1,".
+        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1
         return cls(
             np.empty(pairs, dtype=np.uint32),
             np.empty(pairs, dtype=np.float32),
@@ -95,7 +97,7 @@ class _RowReader:
     first_line : int
         Line number of the first line that is parsed.
     column : str
-        Name of the ids before colons, for messages.
+        Name of the ids before the colons ("feature" or "label"), for error messages.
     """
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
@@ -119,7 +121,8 @@ class _RowReader:
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
-        if self.malformed.count == 0:  # After an error, only the messages of later errors are needed.
+        # After an error, results are not kept. Parsing goes on only to find later errors.
+        if self.malformed.count == 0:
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
             self._ids.append(buffers.ids[:n_ids].copy())
             self._values.append(buffers.values[:n_ids].copy())
@@ -158,7 +161,7 @@ class _RowReader:
         self.malformed.raise_any()
 
     def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
-        """Parse the numbers that the kernel could not parse.
+        """Parse the values that the kernel left to Python, and store them.
 
         Return errors for lines whose values exceed single precision.
         """
@@ -173,7 +176,7 @@ class _RowReader:
         return infinite
 
     def _note(self, text: bytes, n_errors: int, found: dict[int, tuple[int, str]]) -> None:
-        """Collect the malformed lines of a block, in order."""
+        """Collect the malformed lines of a block in the order of the lines."""
         errors = self._buffers.errors[:n_errors]
         found |= {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
         for line, (code, token) in sorted(found.items()):
@@ -191,7 +194,7 @@ def read_rows(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    ``base`` is the id of the first feature, and ``label_base`` is the id of the first label. Feature ids may exceed
+    ``base`` is the smallest feature id, and ``label_base`` is the smallest label id. Feature ids may exceed
     ``n_features``, but label ids may not exceed ``n_labels``.
     """
     layout = RowFormat(comments=True, base=base, label_base=label_base)
@@ -208,9 +211,9 @@ def read_rows(
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read the two files of the repository's variant. Each has a header of two numbers and rows of ``id:value``.
+    """Read a dataset in two files. Each file has a header of two numbers and rows of ``id:value``.
 
-    The id of the first label is ``base``, and the id of the first feature is 0.
+    The smallest label id is ``base``, and the smallest feature id is 0.
     """
     layout = RowFormat(with_labels=False, blank_is_row=True, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
@@ -257,7 +260,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token at a position, which ends at the next gap. If it is empty, return the line up to this gap."""
+    """Return the token from a position to the next gap. If the token is empty, return the line up to this gap."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -268,19 +271,19 @@ def _token(text: bytes, position: int) -> str:
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
-        indptr = indptr.astype(np.int32)  # If the two types differ, scipy copies the indices.
+        indptr = indptr.astype(np.int32)  # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``.
     return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays, and free their memory before other arrays are concatenated."""
+    """Concatenate arrays and empty the list, which frees the memory of the parts."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the expected text for an error code. ``column`` is the name of the ids before colons."""
+    """Return the description of valid text for an error code. ``column`` is the name of the ids before the colons."""
     first, hint = layout.label_base, "" if layout.label_base else ". If labels start from 1, set `zero_based: false`."
     return {
         BLANK: "an instance. If it has no labels, start the line with a space.",
@@ -464,10 +467,10 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     first_line : int
         Number of the block's first line in the file.
     blank_line : int
-        Number of the first blank line at the end of the lines read so far, or -1.
+        Line number of the first of the blank lines that end the text read so far, or -1 without such lines.
     layout : RowFormat
     buffers : Buffers
-        The results. A malformed line gives an empty row.
+        The results. A malformed line becomes an empty row.
 
     Returns
     -------

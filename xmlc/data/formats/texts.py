@@ -20,10 +20,11 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
-ANNIF = ("subject_uris", "subjects")  # Names of Annif's columns of labels in CSV, and of its keys in JSON.
+# Annif's names for the column of labels in CSV, and for the key of labels in JSON.
+ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header shows which one is used.
-SOME = 30  # If this many texts all have distinct labels, this is not a coincidence.
+SOME = 30  # If no label has two texts, a warning is given from this number of texts on.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
 SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
 # These are common column names. If the first line of a TSV file has only such names, it is a header and not a text.
@@ -35,9 +36,10 @@ HEADINGS = set(
 
 
 class Columns(NamedTuple):
-    """Hold the names of a file's columns for the text and the labels, and of other columns to keep."""
+    """Hold the names of the columns that contain the text, the labels and other values to keep."""
 
-    #: Names of columns in CSV and TSV, or of keys in JSON. If the default name has no labels, Annif's names are tried.
+    #: Names of columns in CSV and TSV, or of keys in JSON. If no column has the default name ``labels``, Annif's names
+    #: are tried.
     text: str = "text"
     labels: str = "labels"
     #: Separator between labels in a cell. None allows semicolons, blanks between URIs, and lists written as text.
@@ -64,23 +66,24 @@ def documents(
 ) -> Iterator[Document]:
     r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``. Only ASCII blanks count as blanks.
+    Lines end with ``\n`` or ``\r\n``. Other spaces of Unicode are ordinary characters.
 
     Parameters
     ----------
     path : Path
         The file, plain or compressed (.gz, .xz, .bz2, recognized by content), or ``-`` for standard input.
     format : {"csv", "tsv", "jsonl", "json", "fasttext"}, optional
-        The format. By default it depends on the suffix of the file's name. ``.txt`` stands for fastText's format.
+        The format. By default the suffix of the file's name determines the format. The suffix ``.txt`` means fastText's
+        format.
 
-        - ``csv``: A header names the columns. A cell of labels has a separator between them, or URIs with blanks
+        - ``csv``: A header names the columns. A cell contains labels with a separator between them, or URIs with blanks
           between them, as in Annif's ``subject_uris``.
-        - ``tsv``: The same with tabs. Without a header, a line is a text, a tab and its labels, as in Annif's files.
-          Quotes are then ordinary characters.
+        - ``tsv``: The same with tabs between the cells. Without a header, a line is a text, a tab and its labels, as in
+          Annif's files. Without a header, quotes are ordinary characters.
         - ``jsonl`` and ``json``: An object on each line, or one array of objects. The labels are a list of names, of
-          whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. They may also be an
-          object with 0 or 1 for each name, as in spaCy's ``cats``, or a cell as in CSV. If a label has two URIs in
-          the file, these URIs are its names.
+          whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels may also be
+          an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a label has two
+          URIs in the file, the URIs replace the label's name.
         - ``fasttext``: Words that begin with ``__label__`` are labels. All other words are the text.
     columns : Columns
     labelled : bool
@@ -89,7 +92,7 @@ def documents(
     Raises
     ------
     XmlcError
-        The format is unknown, the file is not text in this format, or a line lacks its text.
+        The format is unknown, the file is not text in this format, or a line has no text.
 
     Warns
     -----
@@ -127,14 +130,14 @@ def documents(
 
 
 def format_of(path: Path) -> str:
-    """Return the format of texts for the suffix of a file, or an empty text for unknown suffixes."""
+    """Return the format that the suffix of a file's name implies, or an empty text for an unknown suffix."""
     suffix = next((each.lower() for each in reversed(path.suffixes) if each.lower() not in SUFFIXES), "")
     known = {".ndjson": "jsonl", ".txt": "fasttext"} | {f".{name}": name for name in ("csv", "tsv", "jsonl", "json")}
     return known.get(suffix, "")
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Return advice for error messages on how labels are written in a format."""
+    """Return a sentence for error messages: how to write labels in a format."""
     if format == "fasttext":
         return f"Labels are words that begin with {FASTTEXT}."
     tab = "after a tab or " if format == "tsv" else ""
@@ -180,7 +183,8 @@ def lines_of(path: Path) -> Generator[str, None, None]:
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    return plain(file, str(STDIN)) if hasattr(file, "peek") else file  # Files in memory have no ``peek``.
+    # Standard input replaced by a file in memory has no ``peek``.
+    return plain(file, str(STDIN)) if hasattr(file, "peek") else file
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
@@ -269,7 +273,10 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
 
 
 def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
-    """Return a document from a text and a cell or JSON value with labels. Without ``names``, labels are not read."""
+    """Create a document from a text and from ``value``, its labels in a cell or JSON value.
+
+    If ``names`` is None, the labels are not read.
+    """
     try:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
@@ -292,7 +299,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             raise XmlcError(
                 f"{place}: found keys {found}, expected {missing[0]}. Use --keep only for keys of all objects."
             )
-        # Prodigy writes this key. These two answers mean that the text has no valid labels.
+        # Prodigy writes the key ``answer``. With the answers "reject" and "ignore", the labels are not valid.
         if names and (answer := row.get("answer")) in ("reject", "ignore"):
             raise XmlcError(
                 f"{place}: found answer {answer!r}, expected only accepted labels. Remove the other objects."
@@ -327,7 +334,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the JSON objects of a file, each with its location. Each is on one line, or all are in one array."""
+    """Yield each JSON object of a file after its location. Each object is on one line, or all are in one array."""
     found: Any
     for number, line in enumerate(lines, start=1):
         if not line.strip(BLANKS):

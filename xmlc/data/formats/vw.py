@@ -13,9 +13,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # A feature's name that is a number.
-# This is the text before the first bar. The labels are a group. A tag begins with ', or follows the labels and touches
-# the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # A name of a feature that is a whole number.
+# Matches the text before the first bar. The labels are a group of the expression. A tag begins with ', or follows the
+# labels and touches the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -75,11 +75,11 @@ def read_vw(
 
 
 class NoIds(XmlcError):
-    """Report that names of features are not valid numbers."""
+    """Report that the name of a feature is not a valid number."""
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:
-    """Return the number that is the name of a feature. All features of a file must have the same namespace."""
+    """Return the name of a feature as a number. All features of a file must be in one namespace."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
         expected = "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for all files."
@@ -111,7 +111,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            # Values can be finite although their sum or product is infinite in single precision.
+            # The sum or product of finite values can be infinite in single precision, so the result is checked.
             decimal(repr(pairs[key]))
     return _labels(head, base, limit), pairs
 
@@ -134,7 +134,7 @@ def _weighted(token: str) -> tuple[str, float]:
 
 
 def _labels(head: str, base: int, limit: int) -> set[int]:
-    """Return the labels in the text before the bar. Importance, initial prediction and tag are left out."""
+    """Return the labels in the text before the bar. The importance, the initial prediction and the tag are ignored."""
     match = HEAD.fullmatch(head)
     if match is None:
         expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"

@@ -14,7 +14,7 @@ def is_made(source: object) -> bool:
 
 
 def name_in_records(name: str, made: bool) -> str:
-    """Return the name of a dataset in records, which tables, figures, claims and the page also use."""
+    """Return the name of a dataset in records. Tables, figures, claims and the results page use the same name."""
     return name + MARK if made and name != DEMO else name
 
 

@@ -27,11 +27,13 @@ COLOUR_SHIFT = 0.01
 NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
-VIEWS = 108  # Views of each object, as in ALOI: azimuths, then directions of the light, then its colours.
+# Number of views of each object, as in ALOI. First the object turns, then the light turns, then the light's colour
+# changes.
+VIEWS = 108
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
 SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
 NUMBERS = 4  # Number of random numbers that describe a surface.
-# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has 1 more.
+# Visible share of a surface that faces away from the viewer. If a surface faces the viewer, its share is larger by 1.
 FROM_BEHIND = 0.4
 BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
@@ -41,9 +43,9 @@ class ObjectViews:
     """Draw colour histograms of objects, each under 108 views. Each object is a class.
 
     An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
-    histogram is the sum of the bumps of the visible surfaces. Among the views, 72 turn the object, 24 turn the light,
-    and 12 shift all colours a little. Each bin is then multiplied by noise. Values are positive or 0, and most are
-    positive.
+    histogram is the sum of the bumps of the visible surfaces. In 72 views the object is turned, in 24 views the light
+    is turned, and in 12 views all colours are shifted a little. Each bin of the sum is multiplied by noise. Values are
+    positive or 0, and most are positive.
 
     Every random number depends only on (seed, object) or (seed, object, view). The rows are all pairs of object and
     view in one random order. Training and test sets are therefore drawn without replacement.
@@ -53,7 +55,7 @@ class ObjectViews:
     n_features : int
         Number of bins of a histogram.
     n_labels : int
-        Number of objects. There are 108 times as many rows.
+        Number of objects. The number of rows is 108 times as large.
     seed : int
         Seed of all random numbers, not negative.
     """
@@ -102,9 +104,9 @@ class ShortTexts:
     """Draw short texts, each about one of many topics, as counts of words.
 
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    special words. They are drawn like all other words, so only a few of them distinguish the topic. A quarter of the
-    words in a text come from its topic. Text i is about topic i modulo m. Therefore n successive rows have each topic n
-    / m times, and a stream of these rows has to be shuffled.
+    special words. Special words are drawn like all other words. Therefore most are common words, and only a few
+    distinguish the topic. A quarter of the words in a text come from its topic. Text i is about topic i modulo m.
+    Therefore n successive rows have each topic n / m times, and a stream of these rows has to be shuffled.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
     ----------
     seed : int64
     pairs : int64 (n,)
-        Number of the object times `VIEWS`, plus number of the view.
+        Each pair of object and view as one number: the object's number times `VIEWS`, plus the view's number.
     n_features : int64
         Number of bins d.
     shift : float64
@@ -199,7 +201,7 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     n_words : int64
         Number of words in a text.
     topic_words : int64
-        Number of special words of a topic. They are drawn like all words, so that topics share common words.
+        Number of special words of a topic. Special words are drawn like all words, so that topics share common words.
     topic_share : float64
         Share of the words in a text that come from its topic.
 

@@ -19,11 +19,12 @@ from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
-CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, per label in its label set.
-RANK_PENALTY = 0.35  # A label's logit decreases by this factor times the logarithm of its rank.
+CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a multiple of its number of true labels.
+RANK_PENALTY = 0.35  # This factor times the logarithm of a label's rank is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-DRAW_COUNTER = 1 << 32  # Lower counters of a row draw features and values. Counters from here on draw labels.
+# The random numbers of a row with lower counters draw features and values. From this counter on, they draw labels.
+DRAW_COUNTER = 1 << 32
 MODIFIERS = 3
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 
@@ -38,9 +39,9 @@ class SyntheticModel:
 
     if x has at least one of its triggers and the value is at least 0.001. Otherwise the posterior is 0. Here b_j is a
     term of the label, and b is the same for all labels. Labels are drawn independently. The posteriors are exact,
-    because they define the data. Higher ranks have rarer triggers and larger b_j, so that label frequencies fall as a
-    power of the rank. Bisection finds the b for which the first 2000 instances have ``labels_per_instance`` labels on
-    average.
+    because they define the data. Labels of higher rank have rarer triggers and a larger b_j. Label frequencies
+    therefore fall as a power of the rank. Bisection finds the value of b for which the first 2000 instances have
+    ``labels_per_instance`` labels on average.
 
     Every random number depends only on (seed, label) or (seed, row). A row is therefore the same in any block and on
     any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
@@ -51,7 +52,7 @@ class SyntheticModel:
     labels_per_instance : float
         Average number of labels of an instance.
     nonzeros : int
-        Average number of features drawn for an instance. Repeated draws give a single feature.
+        Average number of draws of a feature for an instance. A feature that is drawn twice counts once.
     seed : int
         Seed of all random numbers, not negative.
     posteriors : bool
@@ -195,8 +196,8 @@ def popular_feature(u, n_features):
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     """Draw the triggers and the modifiers of each label.
 
-    A label's triggers are near the feature whose relative popularity rank equals the label's. Label frequencies
-    therefore follow a power law, as feature frequencies do.
+    Popular labels get popular features as triggers: a label's triggers are near the feature with the same relative
+    rank. Label frequencies therefore follow a power law, as feature frequencies do.
 
     Parameters
     ----------
@@ -204,7 +205,7 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     n_triggers : int64
         Number of triggers t of each label.
     skipped : int64
-        Number of the most popular features, which trigger no label.
+        The ``skipped`` most popular features trigger no label.
 
     Returns
     -------
@@ -273,7 +274,7 @@ def row_scores(features, values, model, dense, labels, scores):
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
     labels, scores : int64, float64
-        Output: the labels in ascending order, and their scores. `most_triggers` returns the necessary size.
+        Output: the labels in ascending order, and their scores. `most_triggers` returns the size that both arrays need.
     """
     count = 0
     for k in range(features.size):
@@ -378,7 +379,9 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
 
 @njit(cache=True, nogil=True)
 def sample_scores(seed, n_rows, nonzeros, n_features, model):
-    """Return the scores of all candidate labels of the first ``n_rows`` instances. They determine the intercept.
+    """Return the scores of all candidate labels of the first ``n_rows`` instances.
+
+    The scores determine the intercept b.
 
     Parameters
     ----------
