@@ -1,8 +1,8 @@
 """Run the command `xmlc`, which has one subcommand for each step of the workflow.
 
-Each step is the function ``command`` in a module of ``xmlc.suite.steps``. A workflow rule therefore depends only on the
-files of its step. Other commands are functions ``<name>_command`` in the modules that `MODULES` lists. A module is
-imported only when its command runs, so that ``xmlc --help`` is quick.
+Each step is the function ``command`` in a module of ``xmlc.suite.steps``. A rule of the workflow therefore depends only
+on the files of the step that it runs. Other commands are functions ``<name>_command`` in the modules that `MODULES`
+lists. A module is imported only when its command runs, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import click
 from xmlc import __version__
 from xmlc.core.advice import message_of, sentence_of
 
-# These titles structure the help. Each title has its commands, and each command has a description.
+# The help lists commands under these titles. Maps each title to its commands, and each command to its description.
 GROUPS = {
     "Your own study": {
         "new": "Create a study with an example suite, model and method.",
@@ -115,7 +115,7 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the subcommands by group without importing them."""
+        """Write the subcommands into the help by group, without importing them."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
@@ -145,12 +145,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
-    except click.ClickException as error:  # The command line itself has an error.
+    except click.ClickException as error:  # The arguments are wrong, such as an unknown option.
         _reworded(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
-        sys.exit(130)  # Shells use this exit status after Ctrl-C.
+        sys.exit(130)  # 130 is the exit status of shells after Ctrl-C.
     except XmlcError as error:
         _fail(message_of(error))
     except MemoryError as error:
@@ -161,7 +161,7 @@ def main(arguments: list[str] | None = None) -> None:
         remedies = OF_STEPS if given and is_step(given[0]) else OF_FILES
         _fail(f"out of memory ({str(error) or 'an allocation failed'}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
-        if error.errno == errno.EPIPE:  # A program that reads the output, such as `head`, has ended.
+        if error.errno == errno.EPIPE:  # The program that reads the output, such as `head`, has ended.
             sys.exit(1)
         if (sentence := sentence_of(error)) is None:
             raise
@@ -169,7 +169,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:
-    """Return an error with ranges in words. Suggest the present name of an old option, or similar names."""
+    """Return an error with ranges in words, and suggest the new name of a renamed option or a similar name."""
     if isinstance(error, click.NoSuchOption):
         similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
         near = RENAMED.get(error.option_name, "".join(similar))
@@ -193,7 +193,10 @@ def _show_warning(
     file: object = None,
     line: object = None,
 ) -> None:
-    """Print a warning in the form of an error message. Add its place in the code unless it is a `UserWarning`."""
+    """Print a warning in the form of an error message.
+
+    Add the file and line that caused the warning, unless it is a `UserWarning`.
+    """
     place = "" if issubclass(category, UserWarning) else f" ({filename}:{lineno})"
     click.echo(f"xmlc: warning: {message}{place}", err=True)
 
@@ -201,7 +204,7 @@ def _show_warning(
 def _flush_standard_output() -> None:
     """Flush standard output now.
 
-    A failure at the end of the process would give Python's own exit status and message.
+    If Python flushed at the end of the process and failed, the user would see Python's own exit status and message.
     """
     try:
         print(end="", flush=True)
@@ -212,9 +215,9 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # The frames keep deleted files open, which may fill the disk on which the log is written.
+    while error:  # Drop the tracebacks: their frames keep deleted files open, and these may fill the disk of the log.
         error.__traceback__, error = None, error.__context__
     gc.collect()
-    with suppress(OSError):  # If nothing can be written, only the exit status reports the error.
+    with suppress(OSError):  # If standard error cannot be written, only the exit status reports the error.
         click.echo(f"xmlc: error: {message}", err=True)
     sys.exit(1)

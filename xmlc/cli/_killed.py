@@ -11,14 +11,14 @@ from contextlib import suppress
 from xmlc.core.memory import said_of_memory
 
 PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
+SET_DEATH_SIGNAL = 1  # The constant PR_SET_PDEATHSIG of Linux.
 
 
 def go_on_in_child(step: str) -> None:
-    """Continue in a child process. The parent passes signals on, and ends with the child's exit status.
+    """Run the rest of this program in a child process.
 
-    If a signal ends the child, the parent prints an error message. On systems other than Linux, there is no child
-    process.
+    The parent passes signals on, and ends with the child's exit status. If a signal ends the child process, the parent
+    prints an error message. On systems other than Linux, there is no child process.
     """
     if sys.platform != "linux":
         return

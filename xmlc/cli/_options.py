@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option ``--threads`` to a command. Numba gets the value before anything imports numba."""
+    """Add the option ``--threads`` to a command. The option limits numba's threads before any module imports numba."""
 
     def use(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
         set_process_threads(value)
@@ -38,7 +38,7 @@ def out_option(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option, ``--out`` by default, for a folder that the command replaces.
 
-    The folder is checked before any work.
+    Before the command starts to work, it checks whether the folder can be replaced.
     """
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:

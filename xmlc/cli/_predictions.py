@@ -1,8 +1,8 @@
 """Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and a label set. With ``-k``, there are only k ranked labels. A line of JSON has the
-ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV each label is a row with a flag
-``in_set``. An instance without labels has one row with an empty label, score and flag.
+Each instance has a ranking and a label set. With ``-k``, an instance has only a ranking of k labels. In JSON, a line
+contains the ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row is one label
+with a flag ``in_set``. An instance without labels has one row with an empty label, score and flag.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Names of columns in
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]} with descending scores, or CSV of `xmlc predict`'
 
 
-# A prediction for one instance: its ranking as pairs of label and score, and its label set. If the set is None, it
-# contains all ranked labels.
+# A prediction for one instance: its ranking as pairs of label and score, and its label set. None as the set means all
+# ranked labels.
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 
@@ -52,7 +52,7 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
 
 
 def read_predictions(file: Path) -> list[Prediction]:
-    """Return the predictions in a file. Labels are texts.
+    """Return the predictions in a file. The labels are strings.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def read_predictions(file: Path) -> list[Prediction]:
             names, scores = [name for name, _ in row["labels"]], [float(score) for _, score in row["labels"]]
             chosen = row.get("set", names)
             are_names = isinstance(chosen, list) and all(isinstance(name, str | int) for name in names + chosen)
-            # This comparison is also false for NaN.
+            # The comparison of scores is also false for NaN.
             if not are_names or not all(one >= other for one, other in pairwise([math.inf, *scores])):
                 raise ValueError
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):

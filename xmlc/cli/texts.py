@@ -30,10 +30,10 @@ from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
-BATCH = 1000  # Number of texts that are read at a time, and then predicted or learned.
+BATCH = 1000  # Number of texts in a batch. A batch is read, and then predicted or learned.
 AT = (1, 3, 5)
 RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels if its label set has more.
-DIGITS = 6  # Number of digits of an estimate.
+DIGITS = 6  # Number of digits with which an estimate is printed.
 PRESET = "plt-ranking"  # Selects the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 ESTIMATORS_HELP = (
@@ -45,9 +45,9 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Raise an error for an empty text.
+    r"""Raise an error if the value of an option is empty.
 
-    Replace ``\t`` and ``\n`` by a tab and a newline, which are hard to type in a shell.
+    Replace ``\t`` and ``\n`` in the value by a tab and a newline, which are hard to type in a shell.
     """
     if value == "":
         raise click.BadParameter("found '', expected at least one character", param=option)
@@ -241,13 +241,13 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Return whether a file has texts instead of features, by its format or its suffix.
+    """Return whether a file contains texts instead of features, by its format or its suffix.
 
-    Files of features may also end in ``.txt``. A file in fastText's format has a label in its first line.
+    The suffix ``.txt`` is ambiguous. Such a file contains texts if fastText's ``__label__`` is in the first line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
-        return True  # `documents` then raises an error that asks for the format.
+        return True  # For standard input without format, `documents` raises an error that asks for the format.
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
@@ -265,7 +265,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     """Read the features for a model's predictions.
 
-    If the features are a matrix, no second file with labels is needed.
+    If the file is a sparse matrix in npz format, no second file with labels is needed.
     """
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
@@ -288,7 +288,8 @@ def predicted_labels(
     """Rank the labels of each instance, and mark the labels in its label set.
 
     A ranking has k labels. Without k, it has as many labels as the label set, but at least `RANKED`. A label of the set
-    may be missing from the ranking, because a beam missed it or estimates are equal. Such a label is added at the end.
+    may be missing from the ranking, because the beam search missed it or because of equal estimates. Such a label is
+    added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
