@@ -42,14 +42,15 @@ def sentence_of(error: OSError) -> str | None:
     str or None
         None if the error does not come from the operating system.
     """
-    # If copying a folder fails, this error has a list of sources, targets and reasons.
+    # A failed copy of a folder raises this error, which contains a list of sources, targets and reasons.
     if isinstance(error, shutil.Error):
         reasons = error.args[0] if error.args else ()
         return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    name = (writes and error.filename2) or error.filename  # When a file is copied, the second file is written.
+    # Of two files of a copy, the second is the one that is written.
+    name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"
     where = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes | os.PathLike) else ""
@@ -59,9 +60,9 @@ def sentence_of(error: OSError) -> str | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return an error message for the command line, with a command that rebuilds a damaged result.
+    """Return an error message for the command line. If a result is damaged, add the command that rebuilds it.
 
-    The library's own message has no such command, because its users may have no workflow.
+    The message of the exception itself has no such command, because users of the library may have no workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
         return f"{error.file}: {error.fault}. Delete {error.target} and rebuild it: snakemake {error.target}"

@@ -1,4 +1,4 @@
-"""Append to arrays in memory or on disk. On disk, finished parts of a model need no memory."""
+"""Append to arrays in memory or on disk. Arrays on disk keep finished parts of a model out of memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-MORE = 1 << 26  # Extra bytes for later parts, at most a quarter of the array, so that the array moves rarely.
+# Extra bytes allocated for later parts, so that an array rarely moves. They are at most a quarter of the array.
+MORE = 1 << 26
 
 
 HELD = 1 << 28  # Bytes of mapped files that `read_in_parts` keeps in memory.
@@ -30,8 +31,8 @@ class Appendable:
     Parameters
     ----------
     folder : Path or None
-        Folder for the files ``<name>.npy``. None keeps the arrays in memory, and lets them grow in place. The system
-        then moves their pages, so no copy needs memory.
+        Folder for the files ``<name>.npy``. None keeps the arrays in memory, where they grow in place. If an array
+        moves, the system moves its pages, so no second copy needs memory.
     ending : str
         Suffix of each file's name, for models with several arrays of the same name.
     """
@@ -39,7 +40,7 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # If there is a folder, these arrays are empty, and only hold types and shapes.
+        # With a folder, these arrays have no rows, and only hold the dtype and the other axes.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
@@ -49,7 +50,8 @@ class Appendable:
         Raises
         ------
         NotFiniteError
-            Some weights are not finite (`check_finite`). They are checked here, because the files are not read again.
+            Some weights are not finite (`check_finite`). The weights are checked here, because the files are not read
+            again.
         """
         check_finite(tasks.values())
         for name, task in tasks.items():
@@ -86,7 +88,10 @@ class Appendable:
         return {name: self._mapped(name) for name in self._files}
 
     def _mapped(self, name: str) -> np.ndarray:
-        """Map a finished file as an array. `np.memmap` would pickle a file name that may become invalid."""
+        """Map a finished file as an array.
+
+        `np.memmap` is not used: it would pickle a file name that may become invalid.
+        """
         with open(self._files[name].name, "rb") as file:
             npy.read_magic(file)
             shape, _, dtype = npy.read_array_header_1_0(file)
@@ -94,14 +99,17 @@ class Appendable:
             return np.ndarray(shape, dtype, mapped, file.tell())
 
     def _write_header(self, name: str) -> None:
-        """Write a header like `numpy.save`, with space for a larger first number, so that it can be rewritten."""
+        """Write a header like `numpy.save`.
+
+        It has space for a longer number of rows, so that it can be rewritten in place.
+        """
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
 
 
 def give_back(*arrays: np.ndarray) -> None:
-    """Let the system drop the pages of memory-mapped arrays. Pages are read again when they are needed.
+    """Let the system drop the pages of memory-mapped arrays from memory. Dropped pages are read again when needed.
 
     Changes in copy-on-write maps are lost. Arrays that are not mapped are not affected.
     """
@@ -117,7 +125,7 @@ def give_back(*arrays: np.ndarray) -> None:
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Repeatedly release the pages of mapped arrays while a block reads the arrays, to save memory.
+    """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
 
     The block must not change the arrays. To be fast, it should read each part many times before the next part. A page
     fault may map 2 MB, so random reads can map gigabytes between two checks. If the system does not count the pages of

@@ -1,8 +1,8 @@
 """Detect damaged and edited files and records by checksums that the steps of the workflow write.
 
-The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). It is computed as fast as memory is read, and
-is the same on any machine. It is not a signature, because anyone who edits a file on purpose can also write its
-checksum.
+The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). The computation is as fast as reading memory,
+and the checksum is the same on any machine. The checksum is not a signature, because anyone who edits a file on purpose
+can also write its checksum.
 
 Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes it.
 Each record has the checksum of its content under the key `KEY`.
@@ -29,7 +29,7 @@ SCHEMA = 1
 SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS put these files into any folder.
 REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
 Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
-State = tuple[int, int, int]  # A file's inode, size and modification time.
+State = tuple[int, int, int]  # Inode, size in bytes and modification time of a file, in nanoseconds.
 
 
 class Damaged(XmlcError):
@@ -38,7 +38,8 @@ class Damaged(XmlcError):
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder to restore, which was written as a whole.
+        The changed file, the kind of change, and the file or folder to restore. The files of such a folder were written
+        together.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
@@ -97,11 +98,11 @@ def checksum_now(path: Path) -> str:
 def contents(folder: Path) -> list[str]:
     """Return one text for each file in a folder, with the file's name and checksum.
 
-    The checksum comes from the folder's list if the file is older than the list. The age is the time of the last status
-    change (ctime), because `cp -p` gives a new file an old modification time.
+    If a file is older than the folder's list, its checksum is taken from the list, and otherwise computed. The age is
+    the time of the last status change (ctime), because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
-    with suppress(Damaged):  # Folders that were copied by hand have no list.
+    with suppress(Damaged):  # A folder that was copied by hand may have no list.
         listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -119,7 +120,7 @@ def content_checksum(content: Mapping[str, object]) -> str:
 
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
-    """Return the content with its checksum as the last key."""
+    """Return the content of a record with its checksum as the last key."""
     rest = {name: value for name, value in content.items() if name != KEY}
     return rest | {KEY: content_checksum(rest)}
 
@@ -130,7 +131,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     Raises
     ------
     Damaged
-        The checksum is missing or differs from the content's.
+        The checksum is missing or differs from the computed checksum of the content.
     """
     target = written_with(path)
     if KEY not in content:
@@ -139,7 +140,8 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
         )
     try:
         found = content_checksum(content)
-    except (TypeError, ValueError, RecursionError) as error:  # YAML may contain dates and self-references.
+    # Content read from YAML may contain dates and self-references.
+    except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
         raise Damaged(path, f"found content with checksum {found}, expected {content[KEY]}", target)
@@ -197,14 +199,14 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return the state of a file. An edit or a replacement of the file changes this state."""
+    """Return inode, size and modification time of a file. An edit or a replacement of the file changes at least one."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _checksum(path: str, state: State) -> str:
-    """Return a file's checksum. The results are cached, because steps open the same arrays for each method and part."""
+    """Return a file's checksum. Checksums are cached, because steps open the same arrays for each method and part."""
     return checksum_of(path)
 
 

@@ -19,8 +19,9 @@ from xmlc.core.files import folder_bytes
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record the start.
-_charged = [0.0, 0.0]  # Wall seconds and CPU seconds of this process that belong to earlier steps.
-WARM_UP_ROWS = 8  # A step first runs on this many rows, so that measured times exclude compilation.
+_charged = [0.0, 0.0]  # Wall seconds and CPU seconds that this process has already recorded for earlier steps.
+# A step first runs on this many rows to compile its kernels, so that measured times exclude compilation.
+WARM_UP_ROWS = 8
 
 
 class Environment(TypedDict, total=False):

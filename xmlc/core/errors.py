@@ -6,8 +6,9 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # Reading a file never raises these errors.
-# The machine causes these errors, for example by a full disk. The program and the file's content are not the cause.
+# Only writing raises these errors, never reading.
+WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+# Errors that the machine causes, such as a full disk, and not the program or the content of a file.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 #: Maps former names of hyperparameters, options, commands and keys to present names. Error messages suggest the present
@@ -50,7 +51,10 @@ class XmlcError(Exception):
 
 
 def needs_extra(what: str, extra: str) -> XmlcError:
-    """Return an error about a missing package. It names an extra of the clone, because xmlc is on no package index."""
+    """Return an error about a missing package.
+
+    The message names an extra to install in the clone, because xmlc is on no package index.
+    """
     return XmlcError(f"{what}. Install the extra `{extra}` in the clone of xmlc: pip install '.[{extra}]'")
 
 
@@ -90,6 +94,6 @@ def is_of_the_machine(error: BaseException) -> bool:
 
 
 def let_through(error: BaseException) -> None:
-    """Raise an error again if the machine causes it. Callers would otherwise rebuild a file, which would not help."""
+    """Raise an error again if the machine caused it. The caller would otherwise rebuild a file in vain."""
     if is_of_the_machine(error):
         raise error

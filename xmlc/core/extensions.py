@@ -23,7 +23,7 @@ def import_file(file: str | Path) -> ModuleType:
     ------
     XmlcError
         The file does not exist or is not Python, or it imports a package that is not installed. The error is also
-        raised if it imports a module in its folder and another module of this process has the same name.
+        raised if the file imports a module in its folder whose name belongs to another module of this process.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -59,7 +59,7 @@ def _name_in(folder: Path, file: Path) -> str:
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a file as a module. Register the module unless the name is empty."""
+    """Run a file as a module. Register the module under ``name`` in `sys.modules` unless the name is empty."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: found a file that Python cannot import")
@@ -79,12 +79,12 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Put folders at the start of the search path during a block, and at its end afterwards, for later imports."""
+    """Search folders for imports: first during a ``with`` block, and last after the block."""
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
     try:
         yield
     finally:
         for place in places:
-            sys.path.remove(place)  # This removes only the first occurrence, which this function has added.
+            sys.path.remove(place)  # Remove only the first occurrence, which was added above.
         sys.path += [place for place in places if place not in sys.path]

@@ -23,8 +23,9 @@ from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
-FORGOTTEN = 7 * 86400.0  # Seconds after which files of other machines are removed. No job runs for longer.
-SETTLED = 1.0  # Seconds after which a process has certainly locked its new file.
+# Seconds after which temporary files of other machines are removed. No job runs for a longer time.
+FORGOTTEN = 7 * 86400.0
+SETTLED = 1.0  # Seconds after the creation of a temporary file within which its process locks it.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
@@ -35,8 +36,8 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. A missing file is created and never removed, because two processes could then lock the same
-        name.
+        The file or folder. A missing file is created. It is never removed, because two processes could then hold locks
+        of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
@@ -84,18 +85,18 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder next to ``path``. It replaces ``path`` if the block ends without an error.
 
-    At the end, the folder gets a list of its files with checksums (`xmlc.core.checksums`). When a file is opened, its
-    checksum is checked. The old folder is deleted, including manual edits. Processes on this machine can still use old
-    files that they have mapped. Processes on other machines of a network file system lose such files.
+    At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Later readers
+    of a file check its checksum. The old folder is deleted, including manual edits. Processes on this machine can still
+    use deleted files that they have mapped. Processes on other machines of a network file system lose such files.
 
-    If the process is killed, either the old or the new folder is complete. The name may be missing for a moment between
-    two renamings.
+    If the process is killed, either the old or the new folder is complete. Between two renamings, no folder has the
+    name ``path`` for a moment.
 
     Raises
     ------
     XmlcError, OSError
-        The folder cannot be replaced (`check_replaceable`), and nothing was changed. This is checked before the block
-        and at its end.
+        The folder cannot be replaced (`check_replaceable`), and nothing was changed. The folder is checked before the
+        block and at its end.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -111,7 +112,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def temporary_folder(beside: Path) -> Iterator[Path]:
     """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
 
-    The function first removes temporary folders that killed processes left there.
+    First remove temporary folders that killed processes left in the same parent folder.
     """
     beside.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(beside.parent)
@@ -131,9 +132,9 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove temporary files and folders of ended processes from a folder.
+    """Remove the temporary files and folders that ended processes left in a folder.
 
-    Return the names of all temporary ones found.
+    Return the names of all temporary files and folders found, removed or not.
 
     Locks may work only within one machine. Temporary files of other machines are therefore removed after a week.
     """
@@ -154,7 +155,7 @@ def _remove(path: Path) -> None:
 
 
 def checked_path(path: object) -> Path:
-    """Return the path that a user passed as a str or a Path.
+    """Convert the path that a user passed, a str or a Path, to a Path.
 
     Raises
     ------
@@ -217,11 +218,11 @@ def replace_folder(new: Path, path: Path) -> None:
 
 @contextmanager
 def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Add ``path`` to write errors in a block if they have no file name or the name of a temporary file."""
+    """Put ``path`` into the errors of a block that writes, if an error names no file or the temporary file."""
     try:
         yield
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # numpy's error does not contain the reason.
+        if type(error) is OSError and error.errno is None:  # numpy raises an error without a reason.
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)

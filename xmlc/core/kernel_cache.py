@@ -1,13 +1,13 @@
 """Store compiled kernels so that an edited kernel is never used in its old form.
 
-Numba recompiles a kernel if the file that defines it changes, even after the edit of a comment. Numba does not detect
-changes in other files whose kernels are called. The kernels of this package are therefore stored in a folder whose name
-is a digest of the code. The digest includes all files with kernels, and all files that these import. Kernels of users
-stay in numba's usual place.
+Numba recompiles a kernel if the file that defines the kernel changes, even after the edit of a comment. If the kernel
+calls kernels in other files, numba does not detect changes in those files. The kernels of this package are therefore
+stored in a folder whose name is a digest of the code. The digest includes all files with kernels, and all files that
+they import. Kernels in users' files are stored in numba's usual place.
 
-Numba reads, changes and writes an index for each kernel. If two processes did this at once, their code could get the
-same name. Therefore only one process at a time reads or compiles a kernel, and other processes wait. If the file system
-has no locks, nothing is stored.
+Numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
+could get the same file name. Therefore only one process at a time reads or compiles a kernel. Other processes wait. If
+the file system has no locks, no kernel is stored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xmlc.core.sources import PACKAGE, source_digest, source_files
 
 try:
     from xmlc.core.numba_private import compiler_lock, one_library, two_forms
-except ImportError:  # Without these parts of numba, a first call takes half as long again.
+except ImportError:  # Without these undocumented parts of numba, a first call takes 1.5 times as long.
     compiler_lock, one_library = RLock(), nullcontext  # type: ignore[assignment]
 
     def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
@@ -50,7 +50,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
-        if cached and kernel_folder().is_dir():  # The folder is missing if nothing can be written.
+        if cached and kernel_folder().is_dir():  # The folder is missing if no folder can be written.
             _keep(kernel)
         return kernel
 
@@ -59,7 +59,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def _keep(kernel: Any) -> None:
     """Make numba store a kernel in the folder of `Locator`. One process at a time reads or compiles the kernel."""
-    # Numba chooses the location in `enable_caching`. Its settings are the same for all kernels of this process.
+    # Numba chooses the location in `enable_caching`. Numba's settings hold for all kernels of this process, so they are
+    # changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -75,7 +76,9 @@ def _keep(kernel: Any) -> None:
         with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
             try:
                 return compile_kernel(signature)
-            except (EOFError, pickle.UnpicklingError):  # A power failure can leave an incomplete file.
+            # A power failure can leave incomplete files of a kernel. They are removed, and the kernel is compiled
+            # again.
+            except (EOFError, pickle.UnpicklingError):
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
             except OSError:  # The kernel is compiled, but cannot be stored, for example on a full disk.
@@ -85,7 +88,8 @@ def _keep(kernel: Any) -> None:
     kernel.compile = compile_alone
 
 
-_held: dict[Path, bool] = {}  # Lock files in use. The value is False if the file system has no locks.
+# Maps each lock file in use to whether this process holds the lock. False means that the file system has no locks.
+_held: dict[Path, bool] = {}
 
 
 @contextmanager
@@ -97,13 +101,14 @@ def _alone(file: Path) -> Iterator[None]:
     with ExitStack() as stack:
         _held[file] = False
         stack.callback(_held.pop, file)
-        with suppress(OSError):  # If nothing can be written, nothing is stored.
+        with suppress(OSError):  # If the lock file cannot be written, no kernel is stored.
             _held[file] = stack.enter_context(locked(file))
         yield
 
 
 class Locator:
-    """Tell numba where the stored kernels of a source file are. The folders mirror the folders of the package.
+    """Tell numba where the stored kernels of a source file are. The folders in the cache mirror the folders of the
+    package.
 
     See "Notes on Caching" in numba's documentation.
     """
@@ -125,9 +130,9 @@ class Locator:
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """Return a stamp that changes with the code of a user's file.
+        """Return a text that changes with the code of a user's file. Numba then compiles the kernels of the file again.
 
-        For package files, the folder's name changes instead.
+        For files of the package, the text is empty, because the name of the cache folder changes with the code.
         """
         return "" if self._inside else source_digest([self._py_file])
 
@@ -136,7 +141,10 @@ class Locator:
         return "kernel"
 
     def ensure_cache_path(self) -> None:
-        """Raise an error if this process lacks the lock. Without the lock, numba must not write to the folder."""
+        """Raise an error if this process does not hold the lock.
+
+        Without the lock, numba must not write to the folder.
+        """
         if not all(_held.values()):
             raise OSError(f"{self._folder}: no locks")
 
@@ -153,7 +161,7 @@ def kernel_folder() -> Path:
 def kernel_digest() -> str:
     """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports.
 
-    Domains of hyperparameters are excluded, because only estimators import them, not kernels.
+    Files with the domains of hyperparameters are excluded, because only estimators use them, not kernels.
     """
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
     files = source_files(*kernels, packages=False)
@@ -162,7 +170,10 @@ def kernel_digest() -> str:
 
 @cache
 def _folder(given: str | None) -> Path:
-    """Return the folder, and create it if necessary. It has a note of the package's text, because parsing is slow."""
+    """Return the folder, and create it if necessary.
+
+    A file in it links the package's text to the digest, because parsing is slow.
+    """
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")

@@ -13,7 +13,7 @@ from typing import Any
 def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package that imports its public names on demand.
 
-    The public names are the imports under ``if TYPE_CHECKING`` and the names in ``own``.
+    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]

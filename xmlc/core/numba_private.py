@@ -1,14 +1,15 @@
 """Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
-Numba optimises every function that a kernel calls, and compiles this function to machine code. Then numba compiles the
-same function again as part of the kernel. This takes a third of a first call and does not change the final machine
-code. With this module, only functions that Python calls get machine code. Numba also compiles a function for each type
-and caller of ``np.empty`` and ``np.zeros``, which takes a tenth of a first call. With this module, the code of both
-becomes part of the kernel.
+Numba optimises every function that a kernel calls, and compiles the function to machine code. Then numba compiles the
+same function again as part of the kernel. The first compilation takes a third of the time of a first call, and does not
+change the kernel's machine code. With this module, only functions that Python calls are compiled to separate machine
+code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, which takes a tenth of
+the time of a first call. With this module, the code of both functions becomes part of the kernel.
 
-Importing this module fails if numba is later than `NEWEST`, or lacks one of these names. Then `xmlc.core.kernel_cache`
-uses only documented parts of numba. Results are bit-identical, but the first call takes longer. To allow a later
-version, raise `NEWEST` and the bound in pyproject.toml. Then run tests/core/test_kernel_cache.py and `make bits`.
+Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. Then
+`xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes
+longer. To allow a later version, raise `NEWEST` and the bound in pyproject.toml. Then run
+tests/core/test_kernel_cache.py and `make bits`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ for owner, name in (
 
 
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-    """Compile a function with ``numba.njit``. Other kernels call a form that does not convert Python's objects."""
+    """Compile a function with ``numba.njit``.
+
+    When another kernel calls it, numba compiles a second form without the conversion of Python objects.
+    """
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
@@ -63,7 +67,10 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 
 
 def allocating(zero: bool) -> Any:
-    """Return ``np.zeros`` or ``np.empty`` for kernels. Numba's versions need a function for each type and caller."""
+    """Return ``np.zeros`` or ``np.empty`` for kernels.
+
+    For numba's own versions, a function is compiled for each type and caller.
+    """
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
         shapes: Any = shape if isinstance(shape, types.BaseTuple) else types.UniTuple(types.intp, 1)
@@ -93,7 +100,10 @@ class Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Return the code generator. Without machine code, it ignores the environment."""
+        """Return the code generator.
+
+        If the function gets no machine code, the returned object ignores calls of ``set_env``.
+        """
         return super().codegen if self._for_python else SimpleNamespace(set_env=lambda name, environment: None)
 
     def _optimize_final_module(self) -> None:
