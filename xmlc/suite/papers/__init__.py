@@ -2,7 +2,7 @@
 
 Each paper has a package of its name, which may contain the modules ``tables.py`` and ``figures.py``. The definitions
 that these modules declare or import belong to the paper. All other definitions are in the package ``common``. The
-import of a package registers the printed names of its models, so that every package can print them.
+import of a package registers the printed names of its models, so that every package can print these names.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return the definition of a paper's table, or else of the common table of this name.
+    """Return the definition of a paper's table, or else of the common table with the same name.
 
-    A number as the name means ``table<number>``.
+    The name ``2`` means ``table2``.
 
     Raises
     ------
@@ -41,9 +41,9 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return the definition of a paper's figure, or else of the common figure of this name.
+    """Return the definition of a paper's figure, or else of the common figure with the same name.
 
-    A number as the name means ``figure<number>``.
+    The name ``2`` means ``figure2``.
     """
     from xmlc.suite.papers.plotting import FigureDefinition
 
@@ -60,8 +60,8 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules that a paper's tables or figures (``noun``) depend on.
 
-    The list contains the modules of the paper and of ``common``. The list also contains all packages, because importing
-    them registers the names of models.
+    The list contains the modules of the paper and of ``common``. The list also contains all packages, because the
+    import of a package registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]

@@ -78,7 +78,7 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper. A number as the name means ``figure<number>``.
+    """Draw one figure of a paper. The name ``2`` means ``figure2``.
 
     Raises
     ------

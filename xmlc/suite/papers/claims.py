@@ -118,7 +118,10 @@ class Claim:
 
 
 class Claims:
-    """Collect the claims of a paper. Each claim joins a statement of the YAML file with a function that measures it."""
+    """Collect the claims of a paper.
+
+    Each claim joins a statement of the YAML file with a function that measures the effects.
+    """
 
     def __init__(self, statements: Mapping[str, Statement]):
         self._statements = statements

@@ -18,10 +18,10 @@ from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
 
 CLAIMS = "claims"  # The name of the table.
-# The values in these columns depend on the records.
+# The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
-# Effects in the CSV file are rounded to this many decimals, because libraries may compute logarithms and exponentials
-# that differ in the last bit.
+# Effects in the CSV file are rounded to `DIGITS` decimals, because logarithms of two libraries may differ in the last
+# bit. The same applies to exponentials.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
 FITTED = "‡"  # Mark of verdicts that depend on settings fitted to published test results.

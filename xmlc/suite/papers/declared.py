@@ -43,7 +43,7 @@ class Table:
     printed : dict
         The paper's numbers in this table, as text.
     suite : Suite or None
-        The suite's configuration. None if the table does not use it.
+        The suite's configuration. None if the table does not use the configuration.
     columns : tuple of str
         Quantities in the CSV file.
     rows : dict

@@ -37,7 +37,7 @@ class PanelColumn:
 
     @property
     def has_published(self) -> bool:
-        """Return whether the paper prints any of these numbers."""
+        """Return whether the paper contains any number of this column."""
         return any(number.published for number in self.numbers)
 
     @property

@@ -75,7 +75,7 @@ def _steps_to(project: Project, record: str) -> list[str]:
 def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
     """Return the records that each table of a suite needs.
 
-    The list of a table is empty if the selected datasets and models do not give these records.
+    The list of a table is empty if the selected datasets and models do not produce the records.
     """
     return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
 
@@ -86,7 +86,10 @@ def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
-    """Return a sentence on tables and figures that a run leaves out. The sentence is empty if there are none."""
+    """Return a sentence on tables and figures that a run leaves out.
+
+    The sentence is empty if the run leaves out nothing.
+    """
     lists = []
     for paper in papers:
         of_paper = tables_of(project, paper) | (figures_of(project, paper) if figures else {})

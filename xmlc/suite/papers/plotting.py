@@ -63,7 +63,10 @@ Draw = Callable[..., "Figure"]
 
 @dataclass(frozen=True)
 class FigureDefinition(Declared):
-    """Declare a figure with its caption and the function that draws it. A call of the definition draws the figure."""
+    """Declare a figure with its caption and the function that draws the figure.
+
+    A call of the definition draws the figure.
+    """
 
     caption: str
     draw: Draw
@@ -91,7 +94,7 @@ def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85
     number : int
         Number of panels.
     narrowest : float
-        The least width of a panel in inches. Panels that do not fit in a row continue in the next row.
+        The smallest width of a panel in inches. Panels that do not fit in a row continue in the next row.
     together : int
         Number of consecutive panels that always stay in one row.
     shape : float

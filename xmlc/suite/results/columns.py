@@ -1,4 +1,4 @@
-"""Define the columns of all tables: unit, printed decimals, whether higher is better, and whether they are costs.
+"""Define the columns of all tables: unit, printed decimals, whether higher is better, and whether a column is a cost.
 
 A *cost* is measured by a clock or the operating system, so it differs from run to run. Tables and `xmlc compare` show
 costs, but costs have no verdicts. Inner products are counted, so they are not costs in this sense.
@@ -30,7 +30,7 @@ CLAIMS = {
     "lost": "Cases changed by bootstrap error",
     "verdict": "Verdict",
 }
-COST = "cost_"  # Columns for claims on costs begin with this prefix.
+COST = "cost_"  # Names of columns for claims on costs begin with this prefix.
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -58,7 +58,7 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """Return the title with its unit."""
+        """Return the title of the column, followed by its unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:

@@ -1,4 +1,4 @@
-"""List threshold and inference methods in the order of tables, with their names in configuration files and in print.
+"""List threshold and inference methods in the order of tables, with their configured and printed names.
 
 Tables and the configuration import the names from here. The modules `xmlc.thresholds.sweeps` and
 `xmlc.inference.methods` would also import kernels.

@@ -1,4 +1,4 @@
-"""Collect the settings that a table depends on, to store them next to the table.
+"""Collect the settings that a table depends on. The settings are stored next to the table.
 
 Settings must be stored because the next run overwrites records, and reference tables have no records. Settings are
 grouped by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset.

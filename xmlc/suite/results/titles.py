@@ -22,7 +22,7 @@ PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
 
-# These models use the true posteriors, so a table shows them as a limit, never as the best.
+# These models use the true posteriors. A table therefore shows their scores as a limit, and never as the best scores.
 LIMITS = ("oracle",)
 
 MACRO_F_CONVENTION = (
@@ -45,7 +45,7 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
     Raises
     ------
     XmlcError
-        A model has another printed name already. With ``over``, the new name replaces this name without an error.
+        A model has another printed name already. With ``over``, the new name replaces the other name without an error.
     """
     for name, title in titles.items():
         if over:

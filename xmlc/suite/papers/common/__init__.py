@@ -1,1 +1,4 @@
-"""Define the tables and figures that every suite has. Packages of papers import them, but not the reverse."""
+"""Define the tables and figures that every suite has.
+
+The packages of papers import these definitions, but not the reverse.
+"""

@@ -29,7 +29,7 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-NARROWEST = 1.6  # The least width of a panel in inches.
+NARROWEST = 1.6  # The smallest width of a panel in inches.
 # Maps a number of decades to the ticks within a decade, for axes with fewer decades. Longer axes have powers of ten
 # only.
 TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}

@@ -23,7 +23,7 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
     Raises
     ------
     XmlcError
-        No suite is given, or none of its models has a range.
+        No suite is given, or no model of the suite has a range.
     """
     if suite is None:
         raise XmlcError(

@@ -31,7 +31,7 @@ PANELS = {
     "dependent": "dependent, as printed",
     "dependent-signed": "dependent, −1 and +1",
 }
-NARROWEST = 1.6  # The least width of a panel in inches.
+NARROWEST = 1.6  # The smallest width of a panel in inches.
 NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters in a line of the note, and the height of a line in inches.
 APART = 0.7  # Each curve is shifted by this amount from the previous curve, so that equal curves stay visible.
 

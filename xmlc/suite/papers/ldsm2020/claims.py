@@ -74,7 +74,7 @@ OURS, FASTXML = "ldsm", "fastxml"
 # percentage points below the published scores.
 OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
-FEW = 10  # The paper observes little gain after this many trees.
+FEW = 10  # The paper observes little gain from trees after the first `FEW` trees.
 FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset and M (Section 5).
 FEWER = 16  # The largest T_max divided by the T_max of the small trees.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))

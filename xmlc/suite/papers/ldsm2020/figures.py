@@ -44,7 +44,7 @@ TITLES = {"p": "P", "ndcg": "nDCG"}
 PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
 SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
 FEW_LEVELS = 7
-NARROWEST, WITH_LEVELS = 1.6, 2.2  # The least width of a panel in inches, without and with legend.
+NARROWEST, WITH_LEVELS = 1.6, 2.2  # The smallest width of a panel in inches, without and with legend.
 ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Figure 2 has one of these colours for each arity.
 

@@ -147,7 +147,7 @@ def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str
 def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
     """Return the records of multi-label datasets.
 
-    Datasets whose labels all fit below one node are left out, because the policy has no effect on them.
+    Datasets whose labels all fit below one node are left out, because the policy has no effect on such datasets.
     """
     return [record for record in records if record.dataset.labels_per_instance != SINGLE and _has_levels(record)]
 

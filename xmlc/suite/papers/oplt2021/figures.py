@@ -29,7 +29,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-NARROWEST = 1.6  # The least width of a panel in inches.
+NARROWEST = 1.6  # The smallest width of a panel in inches.
 FIRST = 10  # Curves begin after this number of instances, because earlier values vary too much.
 
 

@@ -59,7 +59,7 @@ def _by_accuracy(table: Table) -> Rows:
 
 
 def _made(table: Table) -> list[str]:
-    """Return a note on the synthetic datasets of a table, if it has any."""
+    """Return a list with a note on the table's synthetic datasets, or an empty list if there are none."""
     made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
     return [
         f"{', '.join(made)}: made by `xmlc synth` to replace datasets of the paper that are not available. They have "

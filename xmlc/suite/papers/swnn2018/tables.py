@@ -16,7 +16,7 @@ from xmlc.suite.results.records.statistics import SUMMARY
 MODEL_KEYS = ("dataset", "model")
 PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # The paper measured only this model and quotes all others.
+OURS = "swnn-searched"  # The paper measured only this model, and quotes the numbers of all other models.
 # A comparable score is at most this number of points below the best score: "by approximately 1 %" (Section 4.3).
 CLOSE = 1.0
 

@@ -26,8 +26,8 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 class TruncatedEstimates:
     """Describe estimates above a minimum probability.
 
-    The last two fields are means per instance: the number of estimates above the minimum probability, and the number of
-    true labels below this probability.
+    The last two fields are means per instance: estimates above the minimum probability, and true labels below this
+    probability.
     """
 
     min_probability: JsonNumber | None
@@ -52,7 +52,7 @@ class InferenceCosts(TrainingCosts):
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
         Milliseconds per instance.
     inference_seconds : float or None
-        Sum of these times over the whole test set. gfm2011 calls it "inference time".
+        Sum of these times over the whole test set. gfm2011 calls this sum "inference time".
     threads, infer_peak_bytes : int or None
     """
 

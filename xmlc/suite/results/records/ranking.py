@@ -33,7 +33,7 @@ COST_COLUMNS = {
     "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
     "train_cpu_seconds": ("train_cpu_seconds", 1),
 }
-HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show these hyperparameters.
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show the values of these hyperparameters.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,8 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None means no limit.
     at_most: dict[str, int | None]
     seed: int
-    #: An earlier search. Its best values are the first trial of this search. None if no earlier search was used.
+    #: An earlier search. The first trial of this search uses the best values of the earlier search. None if no earlier
+    #: search was used.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]

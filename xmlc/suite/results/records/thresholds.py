@@ -101,7 +101,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         return self.method + "-full" * (self.split == "full")
 
     def numbers(self) -> Numbers:
-        """Yield the test measures of the best grid point, its parameters and the costs."""
+        """Yield the test measures of the best grid point, the parameters of this point, and the costs."""
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
         yield (
