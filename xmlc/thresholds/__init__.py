@@ -1,4 +1,4 @@
-"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and others.
+"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and other measures.
 
 Each name is imported on first use, because the workflow reads a grid from this package at each start. Reading the grid
 must not load kernels.

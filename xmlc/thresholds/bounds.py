@@ -34,9 +34,9 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     If the label is predicted for every instance, F is 2 pi / (1 + pi). An optimal threshold is half the optimal F
     (equation (4)).
 
-    For F_beta, set ``recall`` to beta^2. F_beta of the same prediction is (1 + beta^2) pi / (1 + beta^2 pi). An optimal
-    threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi / (1 + beta^2 pi). Jaccard has the same
-    optimal thresholds as F.
+    For F_beta, set ``recall`` to beta^2. If the label is predicted for every instance, F_beta is (1 + beta^2) pi / (1 +
+    beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi / (1 + beta^2 pi).
+    Jaccard has the same optimal thresholds as F.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     Raises
     ------
     XmlcError
-        The grid is empty, or a value c is less than 1, so that its threshold 1/c would exceed every probability.
+        The grid is empty, or a value c is less than 1, so that the threshold 1/c would exceed every probability.
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():

@@ -19,9 +19,9 @@ class IsotonicCalibration(Estimator):
     """Calibrate the estimates of each group of labels by the non-decreasing step function closest to the truth.
 
     The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan,
-    KDD 2002). Equal estimates form a block, and the value of a block is its share of true labels. Neighbouring blocks
-    are joined until the values increase from block to block. Counts are integers, so the blocks are exact. An estimate
-    that is not stored stays 0.
+    KDD 2002). Equal estimates form a block. The value of a block is the share of its estimates that belong to true
+    labels. Neighbouring blocks are joined until the values increase from block to block. Counts are integers, so the
+    blocks are exact. An estimate that is not stored stays 0.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class IsotonicCalibration(Estimator):
     ----------
     curves_ : dict of int to tuple
         For each group, two arrays: the largest estimate of each block, and the value of each block. Values are float32.
-        Estimates are float32, or float64 if float32 would merge blocks. A group without a stored estimate in ``fit`` is
-        missing here, and `transform` does not change its estimates.
+        Estimates are float32, or float64 if float32 would merge blocks. ``curves_`` has no entry for a group without a
+        stored estimate in ``fit``, and `transform` does not change estimates of this group.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class IsotonicCalibration(Estimator):
         """
         given, (spe, Y) = spe, checked_pair(spe, Y)
         groups = self._groups_of(spe)
-        # Without entries, indexing would return a sparse array.
+        # If ``spe`` has no entries, ``Y[spe.nonzero()]`` would be a sparse array.
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
@@ -112,9 +112,9 @@ def pool(hits, counts, last):
     Parameters
     ----------
     hits : int64 (b,)
-        Number of true labels of each block.
+        Number of estimates of each block that belong to true labels.
     counts : int64 (b,)
-        Number of all labels of each block.
+        Number of estimates of each block.
     last : int64 (b,)
         Index of the largest estimate of each block.
     """

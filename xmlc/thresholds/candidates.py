@@ -5,7 +5,7 @@ hits and falls with the number of predictions, one of the candidates is optimal.
 same hits as the next higher candidate, and more predictions.
 
 A label has at most as many candidates as positives. The time for sorting and the memory therefore depend on the number
-of positives. They do not depend on the number of estimates, which may be in memory-mapped files.
+of positives. Neither depends on the number of estimates, which may be in memory-mapped files.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
 class Candidates:
     """Hold the candidate thresholds of g groups. Each group is a single label, or one group contains all labels.
 
-    Estimates are stored as uint32: the bits of a float32, or the rank of a float64, counted from 1. Bits and ranks have
-    the same order as the estimates.
+    Estimates are stored as uint32: the bits of a float32, or the rank of a float64, counted from 1. The stored numbers
+    have the same order as the estimates.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Candidates:
     def bits_of(self, minima: np.ndarray) -> np.ndarray:
         """Return minimum thresholds, float32 or float64 (m,), in the uint32 form in which estimates are stored."""
         if self.distinct.size == 0:
-            return (minima + np.float32(0)).view(np.uint32)  # adding 0 replaces -0 by 0
+            return (minima + np.float32(0)).view(np.uint32)  # The addition replaces -0 by 0.
         counts = np.searchsorted(self.distinct.astype(minima.dtype), minima, side="right")
         return np.where(minima > 0, counts, 0).astype(np.uint32)
 
@@ -76,9 +76,10 @@ class Candidates:
         Parameters
         ----------
         bits : uint32 (m,)
-            One less than the label's lowest predicted estimate. For a label without predictions, its largest estimate.
+            One less than the label's lowest predicted estimate. For a label without predictions, the label's largest
+            estimate.
         minima : float32 or float64 (m,)
-            Minimum thresholds. A label without a greater estimate gets its minimum threshold.
+            Minimum thresholds. A label without an estimate above its minimum threshold gets the minimum threshold.
         """
         if self.distinct.size == 0:
             return bits.view(np.float32)
@@ -89,7 +90,8 @@ class Candidates:
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            least = np.where(last > none, largest, np.maximum(minima, below))  # float32 rounding may give the minimum
+            # An estimate above its minimum may equal the minimum in float32, and is then not predicted.
+            least = np.where(last > none, largest, np.maximum(minima, below))
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
             found = found.astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
@@ -222,14 +224,14 @@ def best_candidates(starts, lowest, hits, predicted, largest, positives, minima,
 
     F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares these
     ratios by products, which are exact for w = 1 and products below 2^53. Among equal ratios, the candidate with the
-    fewest predictions wins. Without any hit, the empty prediction wins.
+    fewest predictions wins. If no candidate has a hit, the empty prediction wins.
 
     Parameters
     ----------
     starts, lowest, hits, predicted, largest, positives
         Attributes of `Candidates`.
     minima : uint32 (g,)
-        Minimum thresholds. Only estimates strictly greater than these are predicted.
+        Minimum thresholds. A label is predicted only if its estimate is strictly greater than the minimum threshold.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)

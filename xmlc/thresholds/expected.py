@@ -22,9 +22,9 @@ from xmlc.thresholds.methods import ThresholdMethod
 # About twenty passes are enough to converge. The limit ends a cycle between two sets of equal value, which rounding
 # errors may cause.
 MOST_PASSES = 100
-# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. Priors compensate
-# for most missing estimates. If half of the estimates are missing, micro- or macro-F falls by about a point. If four
-# fifths are missing, micro-F falls by 3 points.
+# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. If the sum of the
+# estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro- or
+# macro-F falls by about a point. If four fifths are missing, micro-F falls by 3 points.
 WRONG = 2.0
 
 
@@ -63,16 +63,16 @@ class ExpectedF(ThresholdMethod):
     min_share : float
         Minimum threshold, as a share of the mean threshold over the labels that have estimates. Use 0 to predict label
         sets for the instances passed to ``fit``. Use 0.25 for other instances, which may have estimates of labels
-        without estimates in ``fit``. With 0, such a label would be predicted at every estimate. With
-        ``zero_division=1``, any value above 0 also affects labels whose best prediction is empty. Their thresholds are
-        then at least the mean.
+        without estimates in ``fit``. With 0, such a label would be predicted for each instance that has an estimate of
+        the label. With ``zero_division=1``, any value above 0 also affects labels whose best prediction is empty. The
+        thresholds of such labels are then at least the mean threshold.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds for the instances passed to ``fit``, or for similar instances. If the empty prediction is best for a
         label, its threshold is its largest estimate. A label without estimates has the threshold 0. ``min_share`` may
-        raise these two thresholds.
+        raise the thresholds of both kinds of labels.
     expected_ : ndarray of float64, shape (m,)
         The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean over labels is the
         expected macro-F.
@@ -113,7 +113,7 @@ class ExpectedF(ThresholdMethod):
         spe : csr_array of float32, shape (n, m)
             Estimates of the instances to predict label sets for, or of similar instances.
         Y : None
-            Ignored. The parameter exists for scikit-learn.
+            Ignored. scikit-learn passes ``Y`` to ``fit``.
 
         Raises
         ------
@@ -179,7 +179,7 @@ def highest_ratios(
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # if true, the kept estimates fit in memory, and later passes read only these
+        fit = counts.sum() <= entries  # Whether the kept estimates fit in memory. If so, later passes read only these.
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -197,7 +197,7 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
     by block coordinate ascent (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
     multi-label classification*, NeurIPS 2023). It replaces the set of one instance at a time by the best set, given all
     other sets, until no set changes. At the end, changing the set of one instance cannot raise the expectation.
-    Changing several sets together may raise it.
+    Changing several sets together may raise the expectation.
 
     Parameters
     ----------
@@ -245,7 +245,9 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def sum_up(labels, estimates, mass, absent, largest, counts):
-    """Compute statistics of each label's estimates for the first threshold, reading 8 bytes per stored estimate.
+    """Compute the statistics of each label's estimates that determine the first threshold.
+
+    The kernel reads 8 bytes per stored estimate.
 
     Parameters
     ----------
@@ -272,7 +274,7 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
 
 @njit(cache=True, nogil=True)
 def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
-    """Copy the estimates above the ratio of their label, in the same order, and return the number of copies.
+    """Copy the estimates above the ratio of their label, in the same order, and return the number of copied estimates.
 
     Parameters
     ----------
@@ -283,9 +285,9 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     ratio : float64 (m,)
         Ratio of each label, the limit for its estimates.
     kept_labels : uint32 (nnz,)
-        Receives the labels of the kept estimates, from the start. May be ``labels``.
+        Receives the labels of the kept estimates, from the start. The array may be ``labels`` itself.
     kept : float32 (nnz,)
-        Receives the kept estimates, from the start. May be ``estimates``.
+        Receives the kept estimates, from the start. The array may be ``estimates`` itself.
     mass : float64 (m,)
         Sum of the kept estimates of each label. Updated in place.
     counts : int64 (m,)
@@ -304,7 +306,9 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
 
 @njit(cache=True, nogil=True)
 def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
-    """Choose each instance's best labels, given the labels of all others. Return the number of changed instances.
+    """Choose each instance's best labels, given the labels chosen for all other instances.
+
+    Return the number of changed instances.
 
     For k chosen estimates of a label, let M be their sum and s = k + T. Another estimate p then raises the expected F
     by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
@@ -340,7 +344,7 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
                 mass[label] -= p
                 sizes[label] -= 1
                 n_before += 1
-            size = max(sizes[label], p)  # because of rounding errors, the size may be less than p, or even 0
+            size = max(sizes[label], p)  # Rounding errors may make sizes[label] less than p, or even 0.
             gain = (p * size - mass[label]) / (size * (size + 1))
             if gain > 0:
                 insert_best(places, gains, e - start, gain)

@@ -105,7 +105,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # in other cases `ExpectedF` checks the sums
+        elif shares is None or self.measure != "macro_f":  # Otherwise, `ExpectedF` checks the sums.
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
@@ -117,11 +117,11 @@ class LabelSets(Estimator):
         if self.measure == "macro_f":
             method = ExpectedF(prior=shares, min_share=0.0 if Y is None else MIN_SHARE).fit(spe)
         else:
-            # Zeros are added for missing estimates, because there may be more expected positives than estimates.
+            # There may be more expected positives than stored estimates, so zeros are added for missing estimates.
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the sums were checked above
+                warnings.simplefilter("ignore")  # `warn_of_sums` checked the sum above.
                 method = ExpectedF(prior=pooled).fit(pairs[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"

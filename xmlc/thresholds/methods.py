@@ -23,8 +23,8 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     """Predict each label whose estimate is strictly greater than its threshold.
 
     Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both
-    are float64 arrays, the comparison is in float64. A single number is converted to float32. All methods use the same
-    comparison when they learn.
+    are float64 arrays, the comparison is in float64. A single number is converted to float32. All threshold methods use
+    the same comparison when they learn thresholds.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The results
     differ if many estimates are equal, for example the fractions that a forest estimates. This package always uses
@@ -63,7 +63,7 @@ def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: floa
 
 
 def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Blocks:
-    """Yield the truth and the label sets of `apply_thresholds`, block by block.
+    """Yield blocks of the truth together with the label sets that `apply_thresholds` predicts.
 
     Parameters
     ----------
@@ -78,12 +78,11 @@ def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | n
 
 
 def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return float32 estimates and thresholds whose comparison has the same result as for the given arrays."""
+    """Convert estimates and thresholds to float32 without changing the result of their comparison."""
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float32:
         return spe, limits
-    # Kernels accept only float32. The estimates are therefore replaced by the results of the comparison: 1 for above, 0
-    # otherwise.
+    # Kernels accept only float32. Estimates above their threshold are therefore replaced by 1, and all others by 0.
     known = (spe.data > limits[spe.indices]).astype(np.float32)
     return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
@@ -170,7 +169,7 @@ class STO(RankingMethod):
     - A label without estimates above kappa_j gets the threshold kappa_j.
 
     The method reads the estimates twice. It searches each estimate among the sorted estimates of its label's positives.
-    Memory is one block of estimates and 24 bytes for each positive.
+    The method needs memory for one block of estimates and 24 bytes for each positive.
 
     Parameters
     ----------
@@ -186,7 +185,7 @@ class STO(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The thresholds. They are float64 if estimates are float64 and rounding to float32 would change a prediction.
+        The thresholds. The dtype is float64 if estimates are float64 and rounding to float32 would change a prediction.
 
     Examples
     --------
@@ -206,7 +205,7 @@ class STO(RankingMethod):
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate above kappa. A sweep over kappa finds the candidates only once."""
+        """Choose each label's best candidate above kappa. A sweep over kappa reuses the candidates."""
         dtype = compared_in(
             candidates.distinct.dtype if candidates.distinct.size else candidates.ranked.dtype, self.kappa
         )

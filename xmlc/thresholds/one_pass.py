@@ -31,7 +31,7 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# Labels differ in size, so the sum of estimates and positives limits the labels of a task.
+# The number of estimates and positives in a task. Labels differ too much in size for a fixed number of labels.
 ENTRIES_PER_TASK = 1 << 18
 
 
@@ -73,10 +73,13 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
 
 
 class OnePassMethod(ThresholdMethod):
-    """Serve as the base class of `FTA` and `OFO`. Unlike `STO`, which sorts, they need no stored estimates."""
+    """Serve as the base class of `FTA` and `OFO`.
+
+    Unlike `STO`, which sorts estimates, both methods need no stored estimates.
+    """
 
     n_jobs: int | None
-    _counted: Any = None  # counts since the last ``fit``
+    _counted: Any = None  # counters over all instances since the last ``fit``
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Forget earlier instances and learn the thresholds. Parameters and errors are documented in `STO.fit`."""
@@ -118,11 +121,14 @@ class OnePassMethod(ThresholdMethod):
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from the blocks that `instances` returned. A sweep over a grid computes these blocks only once."""
+        """Learn from the blocks that `instances` returned. A sweep over a grid reuses the blocks."""
 
     @abstractmethod
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return the minimum probabilities, float32 of shape (m,). Estimates that do not exceed them have no effect."""
+        """Return the minimum probability of each label, float32 of shape (m,).
+
+        Estimates up to this minimum have no effect.
+        """
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
         """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
@@ -155,7 +161,7 @@ class FTA(OnePassMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value of ``grid``, in the same order, if all labels use this value.
+        Validation macro-F (0/0 = 1) of each value of ``grid``, in the same order, if all labels use the same value.
 
     Notes
     -----
@@ -185,12 +191,12 @@ class FTA(OnePassMethod):
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Count hits and predictions at each fixed threshold, then choose thresholds by all counts so far."""
         lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
-        if self._counted is None:  # positives, then hits and predictions at each threshold, with thresholds ascending
+        if self._counted is None:  # counters of positives, and of hits and predictions at each threshold, lowest first
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
-        # `macro_f` adds in the same order, so the two results are bit-identical.
+        # `macro_f` sums the labels in the same order, so ``scores_`` and `macro_f` are bit-identical.
         macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
         # The grid ascends, so argmax finds the highest threshold among equal scores.
@@ -204,12 +210,12 @@ class FTA(OnePassMethod):
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return each label's lowest candidate threshold, float32 of shape (m,). Lower estimates are not needed."""
+        """Return each label's lowest candidate threshold, float32 of shape (m,). Only higher estimates are needed."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
-    """Return the lower bounds of thresholds as float32 of shape (m,). All are 0 if ``given`` is None."""
+    """Return the lower bounds of thresholds as float32 of shape (m,). All bounds are 0 if ``given`` is None."""
     return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
@@ -305,7 +311,7 @@ def fit_in_one_pass(
     Y : sparse or dense boolean array, shape (n, m)
         Label sets of the validation set, in the same order.
     min_probability : float
-        Minimum probability. Estimates that do not exceed it are also left out.
+        Minimum probability. Estimates that do not exceed ``min_probability`` are also left out.
     instances : int
         Number of instances for which estimates are computed at a time.
 
@@ -372,7 +378,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
     spe, truth, start, end
         As for `count_fixed`.
     a, b : float64 (m,)
-        Sums of equation (7). Updated in place.
+        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7). Updated in place.
     lower : float32 (m,)
         Lower bound of each label's threshold.
     thresholds : float32 (m,)

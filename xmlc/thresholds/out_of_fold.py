@@ -29,9 +29,9 @@ class OutOfFold(Estimator):
     The papers tune thresholds on a fifth of the training set, on which the model is not trained (plt2016, Section 6.2).
     `OutOfFold` divides the training set into folds instead. For each fold, a copy of the model is trained on all other
     folds and estimates the labels of this fold. The thresholds are learned from the estimates of all folds. Finally,
-    the model is trained on all instances. Wolpert uses such estimates to train a second model (Stacked generalization,
-    Neural Networks 1992). The additional cost is the training of ``folds`` models, each on (folds - 1) / folds of the
-    instances.
+    the model is trained on all instances. Wolpert trains a second model on out-of-fold estimates (Stacked
+    generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models, each on (folds - 1)
+    / folds of the instances.
 
     Parameters
     ----------
@@ -51,12 +51,13 @@ class OutOfFold(Estimator):
     folds : int
         Number of folds, at least 2.
     threshold : float
-        Minimum probability. Estimates that do not exceed it are dropped, and no threshold is lower.
+        Minimum probability. Estimates that do not exceed this minimum are dropped, and no threshold is below the
+        minimum.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of models of folds to train at the same time, in threads. The result does not depend on it. Each model
-        may also use several threads.
+        Number of models of folds to train at the same time, in threads. The result does not depend on ``n_jobs``. Each
+        model may also use several threads.
 
     Attributes
     ----------
@@ -152,7 +153,10 @@ class OutOfFold(Estimator):
         return thresholds
 
     def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> sparse.csr_array:
-        """Return the estimates above a threshold, float32 CSR of shape (n, m). None uses the minimum probability."""
+        """Return the estimates above a threshold, float32 CSR of shape (n, m).
+
+        If ``threshold`` is None, ``self.threshold`` is used.
+        """
         if not hasattr(self, "estimator_"):
             raise not_fitted(self)
         min_probability = self.threshold if threshold is None else threshold
@@ -221,7 +225,8 @@ def of_positive_class(model: Any, found: Any) -> np.ndarray:
         A model whose ``classes_`` lists the classes of each label. A label without negative or positive instances has
         only one class.
     found : list of ndarray, shape (n, classes of the label)
-        The result of ``predict_proba``, with an array for each label. For a single label, the array without a list.
+        The result of ``predict_proba``, with an array for each label. For a single label, the array itself instead of a
+        list.
     """
     classes = model.classes_
     if not isinstance(found, list):

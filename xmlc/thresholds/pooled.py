@@ -40,7 +40,7 @@ class CommonThreshold(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The common threshold, repeated m times. It is float64 if necessary, as for `STO`.
+        The common threshold, repeated m times. The dtype is float64 in the same case as for `STO`.
 
     Notes
     -----
@@ -63,7 +63,7 @@ class CommonThreshold(RankingMethod):
     n_jobs: int | None = None
 
     def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
-        """Find the candidate thresholds of all labels together and choose the best."""
+        """Find the common candidate thresholds of all labels, and choose the best candidate."""
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
         candidates, minima = candidates_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
@@ -96,8 +96,8 @@ class CommonThreshold(RankingMethod):
 
 
 # The measures of instances are summed as whole multiples of UNIT. The sum therefore does not depend on the order of
-# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. Above that number, the
-# unit doubles with each doubling of the number of instances.
+# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. For more than 2^23
+# instances, the unit doubles with each doubling of the number of instances.
 UNIT = 2.0**-40
 
 
@@ -121,7 +121,7 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 @njit(cache=True, nogil=True)
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
-    """Add to ``gains`` each candidate's sum over instances minus the sum of the next higher candidate.
+    """Add to ``gains`` each candidate's measure, summed over instances, minus the sum of the next higher candidate.
 
     A predicted label changes only the measure of its instance. The kernel therefore sorts the estimates of one instance
     at a time.

@@ -47,7 +47,7 @@ SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridP
 
 @dataclass(frozen=True)
 class SweptMethod:
-    """Hold the sweep of a registered method, and the measure (a name in `TUNABLE`) by which a grid point is chosen."""
+    """Hold the sweep function of a method, and the measure (a name in `TUNABLE`) by which a grid point is chosen."""
 
     sweep: SweepFunction
     measure: str
@@ -60,8 +60,9 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
     """Return a decorator that registers a sweep. A sweep is a function (spe, Y, priors, grid) that yields grid points.
 
     ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares in the training
-    split, and ``grid`` is the set C. Yield the points with the fewest predictions (small c) first, because the first of
-    equal scores is chosen. A sweep yields one vector of thresholds at a time, so a grid of any size fits in memory.
+    split, and ``grid`` is the set C. The function must yield the points with the fewest predictions (small c) first,
+    because among points with equal scores, the first is chosen. A sweep yields one vector of thresholds at a time, so a
+    grid of any size fits in memory.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class Tuned:
     best : int
         Index of the best point.
     thresholds : ndarray of float32, shape (m,)
-        Thresholds of the best point, float64 if necessary, as for `xmlc.thresholds.STO`.
+        Thresholds of the best point. The dtype is float64 in the same case as for `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]
@@ -151,7 +152,7 @@ def tune(
     grid : sequence of float
         The set C.
     min_probability : float
-        Minimum probability of the stored estimates. No threshold is lower than this.
+        Minimum probability of the stored estimates. No threshold is lower than ``min_probability``.
     score_test : callable, optional
         Function of a point's thresholds that returns their scores on the test set.
     measure : str, optional
@@ -253,8 +254,8 @@ TABLE_4_B = (500, 5000, 20000, 100000)
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    There are 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. Their ratio a/b is at
-    most 0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold below the
+    There are 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. The ratio a/b is at most
+    0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold below the
     label's bound.
     """
     grid = checked_grid(grid)
@@ -289,7 +290,7 @@ def _for_measure(
 ) -> Iterator[GridPoint]:
     """Yield the thresholds of the method ``for-<measure>``.
 
-    For a macro-averaged measure, the method is STO with the measure instead of F. Its minimum thresholds kappa include
+    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum thresholds kappa include
     the measure's lower bound. ``for-macro-f`` equals ``sto``. For any other average, the method is the optimal common
     threshold, which needs neither a minimum nor a grid.
     """
