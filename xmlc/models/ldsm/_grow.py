@@ -41,8 +41,8 @@ class MultiwayForest(NamedTuple):
     inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
         First inner node and first leaf of each tree.
     children : ndarray of int32, shape (n_inner, M)
-        Child in each direction: an inner node, or ~leaf. The root of tree t is its first inner node, or its first leaf
-        if it has none.
+        Child in each direction: an inner node, or ~leaf. The root of a tree is the first inner node of the tree, or the
+        first leaf if the tree has no inner node.
     levels : ndarray of int32, shape (n_inner,)
         Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
@@ -79,11 +79,11 @@ class MultiwayForest(NamedTuple):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
+        """Return the number of trees."""
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees. Its arrays are views."""
+        """Return a forest of the first ``n`` trees. The arrays of that forest are views."""
         inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
         weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
         ends = {
@@ -138,8 +138,8 @@ def grow_multiway_tree(
     Notes
     -----
     In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 bytes for each pair of a leaf and one of its
-    instances. After every few nodes, their arrays are appended to the arrays of the tree, so that no tree is in memory
-    twice.
+    instances. The arrays of nodes are appended to the arrays of the tree a few nodes at a time, so that no tree is in
+    memory twice.
     """
     n, arity = x.indptr.size - 1, settings.arity
     key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
@@ -179,7 +179,7 @@ def grow_multiway_tree(
         members[-negative] = none
     join_parts(tree_arrays, learned, *LEARNED)
     # So far, nodes are numbered in the order of their creation. From here on, inner nodes and leaves are numbered
-    # apart.
+    # separately.
     n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
@@ -217,7 +217,8 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Priorities of the children. Empty if the node stays a leaf, because a child would have no or all instances.
+        Priorities of the children. Empty if the node stays a leaf because a child would have none or all of the
+        instances.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
         Regressors of the node.
     objectives : float64 (1, epochs)
@@ -315,7 +316,7 @@ NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
 class NodeData(NamedTuple):
-    """Hold the instances of one node of a tree, in the order of the stream. The nodes reuse this memory.
+    """Hold the instances of one node of a tree, in the order of the stream. One node after another uses this memory.
 
     Attributes
     ----------
@@ -325,7 +326,7 @@ class NodeData(NamedTuple):
     label_starts : int64 (n + 1,), label_ids : uint32
         Labels of each instance, numbered within the node.
     features : uint32 (d + 1,)
-        Features of the node. Number d is the constant feature.
+        Features of the node. Feature d is the constant feature.
     scales, means : float32 (d + 1,)
         Scale and mean of each feature. The stored value of a feature x is (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
@@ -348,7 +349,7 @@ class NodeData(NamedTuple):
 
 
 def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeData:
-    """Return a `NodeData` for n instances with ``n_values`` values and ``n_labels`` labels in all.
+    """Return a `NodeData` for n instances with ``n_values`` values and ``n_labels`` labels in total.
 
     The arrays take 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
     """
@@ -442,7 +443,7 @@ def gather_scaled(x, node, data):
 
 @njit(cache=True, nogil=True)
 def gather_standardised(x, node, data):
-    """Copy the instances of a node densely, with mean 0 and variance 1 of each feature at the node.
+    """Copy the instances of a node to dense rows, in which each feature has mean 0 and variance 1 at the node.
 
     Parameters and result are the same as in `gather_scaled`. All features are copied, zeros included. The constant
     feature stays 1, and other features without variance become 0.
@@ -536,7 +537,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count each direction's instances in ``sizes``, int64 (M,). Return whether each has some but not all instances."""
+    """Count each direction's instances in ``sizes``, int64 (M,). Return whether all have some but not all instances."""
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -549,7 +550,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in unchanged order. ``sent`` has the exact length."""
+    """Write the instances that go in a direction to ``sent``, in unchanged order. These instances fill ``sent``."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

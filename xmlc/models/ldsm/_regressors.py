@@ -17,7 +17,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # initial value of sums of squares, so that no sum is zero (gradients are larger)
+SMALLEST_SQUARE = np.float32(1e-30)  # initial sum of squared gradients, so that no sum is zero; gradients are larger
 
 
 class NodeSettings(NamedTuple):
@@ -104,8 +104,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 unchecked_view(all_values, starts[i], starts[i + 1]),
             )
             n_seen, step = n_seen + labels.size, step + 1
-            # Scores do not depend on the choice of directions. If they come first, the processor overlaps both
-            # computations.
+            # Scores do not depend on the choice of directions. If scores are computed before directions, the processor
+            # overlaps both computations.
             for pair in range(n_pairs):
                 scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
@@ -138,13 +138,13 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 # The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
 #
 # C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
-# predictions h_j over them, and S_j^i the part of label i. Then the paper's probabilities are P_j = S_j / C,
-# pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of its objective, equation (1):
+# predictions h_j over these labels, and S_j^i is the part of this sum for label i. Then the paper's probabilities are
+# P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's objective, equation (1):
 #
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
 #
-# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It adds b_j to S_j^i for
-# each of its labels. All other terms stay constant and do not change which directions are best.
+# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i
+# for each label i of the instance. All other terms stay constant and do not change which directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -178,7 +178,7 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     totals : float64 (M,)
         S_j of each direction.
     n_seen : float
-        C, including the instance's own L labels.
+        C, the number of labels seen so far, including the L labels of the instance.
     lambda_1, lambda_2 : float
         Weights of class integrity and of the multi-way penalty.
     costs : float64 (2**M,)
@@ -286,8 +286,8 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 #
 # The numbers of a feature in two regressors are side by side: weight, weight, square, square. These 16 bytes cost one
 # load and one store per non-zero. If the four numbers were in four arrays, they would cost four loads and four stores.
-# Four features fill a register of 16 lanes. It holds the four lanes of `xmlc.kernels.sums` for both regressors at once.
-# Sums are therefore bit-identical to `sparse_dot` and `dot`.
+# Four features fill a register of 16 lanes. The register holds the four lanes of `xmlc.kernels.sums` for both
+# regressors at once. Sums are therefore bit-identical to `sparse_dot` and `dot`.
 
 
 SLOT = 4  # number of float32 numbers per feature
@@ -438,9 +438,9 @@ def _updater(adaptive: bool) -> Any:
 
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-#: with both regressors. Their slopes are ``first`` and ``second``, and they share one rate (float32 each). Return `dot`
-#: of the values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step adds rate * g_i /
-#: sqrt(sum of its g_i ** 2) to weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford,
-#: 2013, Algorithm 2). A plain step adds rate * slope * x_i. A feature must not occur twice. The kernel reads 8 bytes
-#: per non-zero in order, and reads and writes 16 bytes of its slot.
+#: with both regressors. The slopes of the regressors are ``first`` and ``second``, and both regressors share one rate
+#: (float32 each). Return `dot` of the values and the new weights. A slope of 0 leaves a regressor unchanged. An
+#: adaptive step adds rate * g_i / sqrt(sum of its g_i ** 2) to weight i, with g_i = slope * x_i and x scaled to -1 .. 1
+#: (Ross, Mineiro and Langford, 2013, Algorithm 2). A plain step adds rate * slope * x_i to weight i. A feature must not
+#: occur twice. The kernel reads 8 bytes per non-zero in order, and reads and writes 16 bytes of the feature's slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

@@ -67,12 +67,12 @@ class LdSM(AveragedForest):
         positive instances on average. ``lambda_1_`` is the selected weight.
     lambda_2 : float
         Weight of the multi-way penalty (l1 in the program). By Lemma 1, only balanced and pure splits minimise J if
-        lambda_2 > (M - 3) lambda_1. Other values are also accepted. With M = 2 or 3, all positive values meet the
-        condition. With M = 4, the defaults do not meet it. Splits that send each label in two directions then have a
-        smaller J.
+        lambda_2 > (M - 3) lambda_1. Values that do not meet this condition are also accepted. With M = 2 or 3, all
+        positive values meet the condition. With M = 4, the defaults do not meet it. Splits that send each label in two
+        directions then have a smaller J.
     optimizer : {'nag', 'sgd'}
-        'nag', normalised adaptive gradient, is for sparse data. 'sgd' is for dense data. It is stochastic gradient
-        descent on features that are standardised at each node.
+        'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent, is for dense data.
+        With 'sgd', features are standardised at each node.
     ties : {'random', 'first'}
         Choice among equally good directions. 'random' chooses at random, as in the authors' program, and 'first'
         chooses the first, as in Algorithm 3.
@@ -83,9 +83,9 @@ class LdSM(AveragedForest):
     prune : bool
         Set weights below 1/d in magnitude to 0 after a node's training, as the authors' program does.
     shuffle : bool
-        Stream the instances in a random order, one for each tree, as the authors' program does. Otherwise, stream them
-        in the order of the rows. Algorithm 2 specifies no order. The order of the rows is poor if the rows are sorted
-        by class.
+        Stream the instances in a random order, one for each tree, as the authors' program does. Otherwise, stream the
+        instances in the order of the rows. Algorithm 2 specifies no order. The order of the rows is poor if the rows
+        are sorted by class.
     average : {'trees', 'leaves'}
         Whether trees or leaves have equal weight in a forest. With 'trees', the leaves that an instance reaches are
         averaged within each tree, and then over the trees, as in the authors' program. With 'leaves', a tree in which
@@ -106,7 +106,8 @@ class LdSM(AveragedForest):
         Seed of the order of the instances, of ties, and of random initial weights. Each tree uses different random
         numbers.
     n_jobs : int or None
-        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
+        -1 uses all cores.
 
     Attributes
     ----------
@@ -172,7 +173,7 @@ class LdSM(AveragedForest):
             )
         self._choose(*Y.shape, Y.nnz)
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # nodes that stop splits
+        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # then no leaf is split
         common = enough, bool(self.shuffle), self._node_settings()
         tasks = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
         run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
@@ -206,17 +207,17 @@ class LdSM(AveragedForest):
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Depth of the deepest leaf of each tree, int64 (n_trees,). A root has depth 0."""
+        """Return the depth of the deepest leaf of each tree, int64 (n_trees,). A root has depth 0."""
         return np.array([levels.max(initial=0) for levels, _ in self.objectives_], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Number of inner nodes and leaves of each tree, int64 (n_trees,)."""
+        """Return the number of nodes of each tree, inner nodes and leaves together, int64 (n_trees,)."""
         return np.diff(self.forest_.inner_starts) + np.diff(self.forest_.tree_leaves)
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each tree, the levels of its inner nodes (int32, root 1) and J after each epoch (float64 (n, epochs))."""
+        """Return each tree's levels of inner nodes (int32, root 1) and J after each epoch (float64 (n, epochs))."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
