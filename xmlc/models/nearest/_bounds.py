@@ -27,7 +27,7 @@ class Query(NamedTuple):
     """Hold a query in the form that kernels read."""
 
     values: np.ndarray  # float32 (d,): the value of the feature in each place, 0 for features that the query lacks
-    words: np.ndarray  # uint64 (W,): bits of its frequent features
+    words: np.ndarray  # uint64 (W,): bits of the query's frequent features
     lines: np.ndarray  # float32 (W, 4): see `concave_lines`. A row is valid only if its word is not 0
     lists: np.ndarray  # int64: the posting lists of the query's features
     factors: np.ndarray  # float32: the factor for the postings of each of these lists
@@ -89,7 +89,7 @@ def concave_lines(values, squares, lines):
     """Write three linear functions of c. Their minimum bounds the Euclidean length of any c of 64 values.
 
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
-    through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the length of all values.
+    through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the Euclidean length of all values.
 
     The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
     through two neighbouring points is therefore never below this length for a whole number c.
@@ -97,7 +97,7 @@ def concave_lines(values, squares, lines):
     n = 0
     for k in range(squares.size):
         squares[k] = 0
-    for value in values:  # most values are zero
+    for value in values:  # the insertion sort is fast because most values are zero
         square, place = np.float64(value) * np.float64(value), n
         if square > 0:
             while place > 0 and squares[place - 1] < square:
@@ -123,7 +123,7 @@ def length_of(total):
 
 @njit(cache=True, nogil=True)
 def add_postings(query, starts, postings, terms, sums):
-    """Add the postings of the query's lists to the sums of a block. One addition per posting adds product and count.
+    """Add the postings of the query's lists to the sums of a block. One addition updates both sum and count.
 
     A posting has 4 bytes and is multiplied as a whole. The instance's number in its lower half changes the value by
     less than one step. `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first
@@ -167,9 +167,10 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 def bound_frequent(query, start, end, words, lengths, counts, products):
     """Count the frequent features that a query shares with each instance of a chunk, and bound their inner product.
 
-    Cauchy's inequality bounds the product within one word by two lengths. The first is the length of the instance's
-    features in the word. The second is the length of the shared features in the query (`concave_lines`). The loop
-    compiles to vector instructions. It uses 8 bytes of scratch per instance, and 10 bytes of the index per word.
+    Cauchy's inequality bounds the product within one word by two lengths. The first length is the length of the
+    instance's features in the word. The second length is the length of the shared features in the query
+    (`concave_lines`). The loop compiles to vector instructions. It uses 8 bytes of scratch per instance, and 10 bytes
+    of the index per word.
     """
     query_words, lines = query.words, query.lines
     for i in range(end - start):
@@ -193,9 +194,9 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
     """Write an upper bound of the similarity to each instance of a chunk, and 0 after the last instance.
 
     The bound adds sums of postings and bounds of the frequent features' products. The product of the frequent features
-    is also at most their number times the largest magnitudes of query and instance. The latter bound is tight if all
-    values are equal. The result is 0 for an instance that shares no feature or whose similarity is negative. The loop
-    compiles to vector instructions.
+    is also at most their number times the largest magnitudes of query and instance. The bound by this number is tight
+    if all values are equal. The result is 0 for an instance that shares no feature or whose similarity is negative. The
+    loop compiles to vector instructions.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16  # instances per block: their numbers fit into 16 bits, the sums (512 KB) into a level-2 cache
-MOST_POSTINGS = np.iinfo(np.uint32).max  # limit for a block, because the starts of its lists are uint32
+MOST_POSTINGS = np.iinfo(np.uint32).max  # largest number of postings per block, because the starts of lists are uint32
 TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several tasks
 LEAST_ROWS = 256  # smallest number of instances per task
 INDEX_FIELDS = (  # the arrays of a stored index
@@ -37,9 +37,9 @@ INDEX_FIELDS = (  # the arrays of a stored index
 class NeighbourIndex(NamedTuple):
     """Hold the index: training instances of unit length, stored by row and by feature.
 
-    The place of a feature is its rank by document frequency, most frequent first. For equal frequencies, the smaller
-    number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each frequent feature is a bit in
-    a word of each instance. Every other feature has a list of postings in each block of instances.
+    The place of a feature is its rank by document frequency, most frequent first. If frequencies are equal, the feature
+    with the smaller number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each frequent
+    feature is a bit in a word of each instance. Every other feature has a list of postings in each block of instances.
 
     Attributes
     ----------
@@ -66,7 +66,8 @@ class NeighbourIndex(NamedTuple):
     block_starts : ndarray of int64, shape (n_blocks,)
         Start of each block's postings.
     postings : ndarray of uint32, shape (nnz of the features with lists,)
-        The instance's number in its block (lower 16 bits) and its value in steps, rounded down (upper 16 bits, signed).
+        The instance's number in the block (lower 16 bits) and the feature's value in steps, rounded down (upper 16
+        bits, signed).
     block_rows : int
         Number of instances per block, at most 65,536. The last block may have fewer.
     """
@@ -172,7 +173,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sort features by descending frequency, which is at most n. For equal frequencies, the smaller number is first.
+    """Sort features by descending frequency, which is at most n. For equal frequencies, the smaller feature is first.
 
     Returns
     -------
@@ -229,7 +230,7 @@ LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as 
 
 @njit(cache=True, nogil=True)
 def count_in_task(indptr, indices, data, start, end, counts, largest):
-    """Count the instances ``start .. end - 1`` that have each feature, and find the feature's largest magnitude.
+    """Count the instances ``start .. end - 1`` with each feature, and find the largest magnitude of each feature.
 
     The kernel reads 8 bytes per non-zero.
 
@@ -265,8 +266,8 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
     ends : uint32 (d,)
         Scratch.
     entries : uint64 (nnz of the task,)
-        Receives the non-zeros. The upper half is the instance, relative to ``start``, and the lower half the bits of
-        the value.
+        Receives the non-zeros. The upper half of an entry is the instance, relative to ``start``. The lower half
+        contains the bits of the value.
     runs : uint32 (order.size + 1, 2)
         Receives, from the start, the place of each feature of the task, ascending, and the index of its first entry.
         One more row marks the end of the entries. Features that the task lacks have no row. Most features of sparse

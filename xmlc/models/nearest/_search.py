@@ -2,15 +2,16 @@
 
 The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
 Frequent features have no postings, because most postings would be theirs. Words of bits show which frequent features an
-instance shares with the query, and give a bound of their product. Both parts together give an upper bound of each
-similarity. A similarity is computed only if its bound reaches the S-th best similarity.
+instance shares with the query, and give an upper bound of the inner product over these features. The sum of postings
+and this bound give an upper bound of each similarity. A similarity is computed only if its bound reaches the S-th best
+similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
 - A posting takes 0.75 ns. A bare scatter update of this kind takes 0.55 ns.
 - A bound takes 0.9 ns per instance with one word. A similarity takes 0.1 to 0.3 µs.
 - On tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities.
-  On delicious, the numbers are 36 % and 96.
+  On delicious, a query reads 36 % of the postings and computes 96 similarities.
 - A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36 µs for similarities.
 """
 
@@ -40,12 +41,12 @@ from xmlc.models.nearest._bounds import (
 )
 from xmlc.models.nearest._index import WORD_BITS, NeighbourIndex
 
-GROUP = 16  # bounds per group: the float32 of a cache line
+GROUP = 16  # number of bounds per group, as many float32 numbers as a cache line holds
 LEAST = np.float32(1e-45)  # the smallest positive float32
 SMALL = np.float32(1e-35)  # if the largest value is at least this, the scale of the histogram is a finite float32
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than this times S, group maxima hardly help to find the S best
-LOWER = np.float32(0.75)  # ratio of the second limit to the first: the S-th best similarity is seldom lower
+LOWER = np.float32(0.75)  # the second limit is this share of the first; the S-th best similarity is seldom lower
 AHEAD = 4  # number of rows to prefetch ahead
 
 
@@ -136,7 +137,8 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
         Result of `search_scratch`, which also contains beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
         Before the call, all neighbours are -1 and all similarities 0. The arrays receive the neighbours, nearest first.
-        For equal similarities, the smaller number is first. Missing neighbours stay -1 and 0.
+        If similarities are equal, the instance with the smaller number is first. Entries without a neighbour stay -1
+        and 0.
     n_products : int64 (q,)
         Receives the number of training instances whose similarity was computed.
     """
@@ -283,9 +285,9 @@ def prefetch_row(places, values, starts, i, whole):
 def row_product(places, values, start, end, query):
     """Return the inner product of a row and a query as float64. The query has one value per place.
 
-    The product of the p-th feature of the row is added to sum p modulo 4. The four sums are added as (0 + 1) + (2 + 3).
-    This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero, and the query's value from
-    a cache.
+    The product of the p-th feature of the row is added to the sum numbered p modulo 4. These four sums are added as
+    (0 + 1) + (2 + 3). This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero, and the
+    query's value from a cache.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     # Unsigned indices are never negative, so numba need not wrap them around.
@@ -322,10 +324,11 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return a limit, an edge of a histogram, that at least k of the values reach, but not many more.
+    """Return an edge of a histogram as a limit. At least k of the values reach the limit, but not many more values do.
 
-    There are more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. Time is linear,
-    without a branch per value. If all values are below `SMALL`, the result is 0, which all values reach.
+    The caller passes more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. The
+    time is linear in the number of values, without a branch per value. If all values are below `SMALL`, the result is
+    0, which all values reach.
     """
     largest = np.float32(0)
     for value in values:

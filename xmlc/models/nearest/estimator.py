@@ -44,13 +44,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
     J is the Jaccard similarity of the sets of features (Section 3.3). Only instances with a positive similarity vote.
-    Of equally similar instances, the instance with the smaller number is nearer. The estimate of a label is its share
-    of the votes (the weights V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
+    If two instances are equally similar, the instance with the smaller number is nearer. The estimate of a label is its
+    share of the votes (the weights V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. Only the nearest
-    instances whose weights add up to S vote. The farthest of these votes with the remaining weight. With whole weights,
-    the model is the same as for repeated rows (``numpy.repeat``). Only the choice of beta differs, because it leaves
-    out all copies of an instance. Weights below 1 change votes, but there are still at most S neighbours.
+    instances whose weights add up to S vote. The farthest of these instances votes with the remaining weight. With
+    whole weights, the model is the same as for repeated rows (``numpy.repeat``). Only the choice of beta differs,
+    because it leaves out all copies of an instance. Weights below 1 change votes, but there are still at most S
+    neighbours.
 
     The search is exact. It skips an instance only if an upper bound of its similarity is below the S-th best
     similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -139,12 +140,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         """Choose beta by P@1 on a sample of the instances. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # X is a matrix without column names
+        model._remember_names(X)  # X has no column names, so stored names are removed
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            # If more than S instances equal this instance, it may be missing from its neighbours. The farthest
-            # neighbour is then removed.
+            # If more than S instances equal this instance, this instance may be missing from its own neighbours. The
+            # farthest neighbour is then removed.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -165,8 +166,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Returns
         -------
         numbers : ndarray of int32, shape (n, S)
-            Neighbours, nearest first. Of equally similar instances, the smaller number is first. -1 marks missing
-            neighbours.
+            Neighbours, nearest first. If two instances are equally similar, the instance with the smaller number is
+            first. -1 marks missing neighbours.
         similarities : ndarray of float32, shape (n, S)
             Similarities of these neighbours, 0 for missing neighbours.
         """
@@ -187,7 +188,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Sorted indices. An instance without neighbours has no estimates.
+            The estimates, with sorted indices. An instance without neighbours has no estimates.
         """
         thresholds = self._label_thresholds(threshold) if self._is_fitted() else None
 
@@ -255,7 +256,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return tuple(results)
 
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of instances ``start .. end - 1``, and return inner products and ``use``'s results."""
+        """Find the neighbours of instances ``start .. end - 1``. Return inner product counts and results of ``use``."""
         scratch = self._take_scratch()
         # These arrays are N(1; x), ..., N(S; x) and their similarities Sim (Section 3.3). ``use`` sums the votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
@@ -265,7 +266,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return n_products, *use(numbers, similarities)
 
     def _take_scratch(self) -> SearchScratch:
-        """Return the scratch memory of one thread. It is reused, because allocation takes longer than a search."""
+        """Return the scratch memory of one thread. Memory is reused, because allocation takes longer than a search."""
         try:
             scratch = self._idle[0].pop()
         except IndexError:
@@ -362,7 +363,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # With the lower limit, a label is listed once even if its first vote underflowed to zero.
+        # Because of this lower limit, a label is listed once even if its first vote underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
             # A branch would often be mispredicted, so the label is always written and the counter may stay the same.
