@@ -14,11 +14,11 @@ method has these properties:
   constant.
 * The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of feature k. For features scaled to variance 1,
   the preconditioner is a constant. On enron, the exact diagonal of the matrix needs 50 % more products.
-* A product with the matrix reads each row once, for X p and X^T u. Eight labels share a pass (see `multiply_row`).
-  Each of the eight places for a label is a lane with a separate phase. A lane starts the next label when it has
-  finished all values of C.
-* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many as hundreds to thousands of products. A step by
-  CG needs only 5 to 100 products.
+* A product with the matrix of the Newton system reads each row of X once, for X p and X^T u. Eight labels share a pass
+  (see `multiply_row`). Each of the eight places for a label is a lane with a separate phase. A lane starts the next
+  label when it has finished all values of C.
+* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many operations as hundreds to thousands of products.
+  A step by CG needs only 5 to 100 products.
 
 The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
 is below `TOLERANCE` times f. The kernels test this condition twice. After CG the decrement is known, and training ends
@@ -42,7 +42,7 @@ from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
 LANES = 8  # labels in parallel
 TOLERANCE = 1e-20  # limit of the squared Newton decrement, relative to f
-SAFE = 1e-11  # below this, rounding of f hides the gain of a step, so full steps are made, which converge
+SAFE = 1e-11  # below this decrement, rounding of f hides the gain of a step, so full steps are made, which converge
 SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
 # Limits: Newton steps per label and value of C, products per step, and halvings per step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
@@ -51,7 +51,7 @@ IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see
 
 
 class Problem(NamedTuple):
-    """Hold the solver's input for a training set. All labels and folds share it."""
+    """Hold the solver's input for a training set. All labels and folds share this input."""
 
     indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, in ``width`` columns
     indices: np.ndarray  # uint32 (nnz,)
@@ -146,7 +146,7 @@ class Lanes(NamedTuple):
 def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
-    """Minimise f for some labels and ascending values of C. Each value starts from the previous solution.
+    """Minimise f for some labels and ascending values of C. Each C starts from the solution for the previous C.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
     by_row, by_column, lanes
         State of the lanes, all zero. Updated in place.
     solution : Solution
-        Updated in place. All numbers are 0 or NaN before.
+        Updated in place. All numbers are 0 or NaN before the call.
     """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
@@ -237,7 +237,7 @@ def instances_of(problem, label):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Put a label into a lane, with weights 0 and the constant that is then best for equally weighted instances.
+    """Start a label in a lane, with weights 0 and the constant that is best for equally weighted instances.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
     # CG reduces the residual to a tenth, or to less near the solution, so that Newton's method converges quadratically.
-    # Products do not help once the residual is below the tolerance.
+    # More products do not help once the residual is below the tolerance.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 

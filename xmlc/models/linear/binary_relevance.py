@@ -45,7 +45,7 @@ class BinaryRelevance(LabelLogistic):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 
-# The kernel of binary relevance.
+# The next function is the kernel of binary relevance.
 
 
 @njit(cache=True, nogil=True)

@@ -29,8 +29,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
     The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
-    P(Y_j = 1 | x, y_1, ..., y_{j-1}). It uses the earlier labels as features, in addition to the features of the
-    instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
+    P(Y_j = 1 | x, y_1, ..., y_{j-1}). This classifier uses the labels before j as features, in addition to the features
+    of the instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        Entry [i, j] is the weight of the i-th label of the chain in the classifier of a later label, the j-th.
+        Entry [i, j] is the weight of the chain's i-th label in the classifier of the j-th label, which is later.
     weights_, constants_, C_, losses_, decrements_
         As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
 
@@ -79,13 +79,13 @@ class ProbabilisticClassifierChain(LabelLogistic):
         X : CSR, shape (n, d)
             Features of the instances.
         n_samples : int or None
-            Number of label sets to draw for each instance. None uses the hyperparameter.
+            Number of label sets to draw for each instance. None selects the hyperparameter ``n_samples``.
 
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
-            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. Their random numbers depend on
-            ``random_state`` and on i.
+            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers of these rows depend
+            on ``random_state`` and on i.
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
@@ -119,7 +119,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input, whose columns are features, then labels. A classifier uses only earlier labels."""
+        """Return the solver's input. Columns are features, then labels. Each classifier uses only earlier labels."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
@@ -154,7 +154,8 @@ def sample_chain(scores, influence, n_samples, seed, first):
     seed : int64
         Seed of the random numbers.
     first : int64
-        Index of the first instance. The random numbers of an instance depend only on (seed, its index).
+        Index of the first instance. The random numbers of an instance depend only on the seed and on the index of the
+        instance.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of threads in training and prediction. The result does not depend on it.
+        Number of threads in training and prediction. The result does not depend on this number.
 
     Attributes
     ----------
@@ -65,7 +65,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     C_ : ndarray of float64, shape (m,)
         The C of each label. NaN for a label that is not trained, because all or no training instances carry it.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold, only with C=None. NaN if the other folds have only one class.
+        Log loss of each label on each fold, only with C=None. NaN if all or none of the instances in the other folds
+        carry the label.
     decrements_ : ndarray of float64, shape (m,)
         Squared Newton decrement of each label at the end of training, relative to the objective. The decrement is twice
         the possible gain of another step. NaN for a label that is not trained.
@@ -303,7 +304,7 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(columns, weights=values, minlength=d)  # adds in a fixed order
+        return np.bincount(columns, weights=values, minlength=d)  # `bincount` adds in a fixed order
 
     counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
