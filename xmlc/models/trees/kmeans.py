@@ -31,8 +31,8 @@ def kmeans_tree(
     """Build a label tree by hierarchical balanced spherical 2-means.
 
     A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds of bisection. The
-    sizes of two halves differ by at most one. The labels of a smaller node are its children, as leaves. An arity above
-    2 merges several levels of the binary tree into one.
+    sizes of two halves differ by at most one. A node with at most ``max_leaf`` labels is not split. Its children are
+    leaves, one for each label of the node. An arity above 2 merges several levels of the binary tree into one.
 
     A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
     cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its next centroid. The
@@ -85,9 +85,9 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node that is not split.
 
     If ``max_leaf`` is None, the depth is chosen so that the last inner nodes have about 100 labels. A node of s labels
-    is split if the number of labels of its children is nearer to 100: s / 100 > 100 / (s / arity). The last inner nodes
-    have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level even for a small
-    excess. For example, with 26,296 labels below 256 nodes, each node has 103 labels.
+    is split if the number of labels of its children is nearer to 100 than s: s / 100 > 100 / (s / arity). The last
+    inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level even
+    for a small excess. For example, with 26,296 labels below 256 nodes, each node has 103 labels.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
@@ -115,7 +115,7 @@ def _order_labels(
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
     common = (reps, n_features, order, depth, max_leaf, key, limit)
-    level = [(0, m, 1, 0)] if m > max_leaf else []  # an empty list avoids compiling the kernels
+    level = [(0, m, 1, 0)] if m > max_leaf else []  # if the list is empty, no kernel is compiled
     while level:
         found = run_tasks(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
@@ -123,7 +123,7 @@ def _order_labels(
 
 
 def _halves(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the halves of a segment of labels. The first has the odd label. A single label is not split."""
+    """Return the halves of a segment of labels. If sizes differ, the first is larger. A single label is not split."""
     middle = start + (end - start + 1) // 2
     return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
 
@@ -147,7 +147,7 @@ def first_sides(n, key):
 
 @njit(cache=True, nogil=True)
 def move_members(rows, members, before, after, sums):
-    """Subtract each member's row from the sum of its old side, and add it to the sum of its new side.
+    """Subtract each member's row from the sum of its old side, and add the row to the sum of its new side.
 
     Only members that change sides take time. After the first round, few members change sides.
 
@@ -196,7 +196,7 @@ def clear_members(rows, members, sums):
 
 @njit(cache=True, nogil=True)
 def multiply_members(rows, members, sums, products):
-    """Compute the products of the members with the two sums.
+    """Compute the inner products of the members with the two sums.
 
     For each non-zero, the kernel reads 8 bytes of the row and 8 bytes of the sums. Each product is computed as two
     float32 sums, so that an addition need not wait for the previous addition.
@@ -243,7 +243,7 @@ def halve(products, sides, halves):
     sides : int8 (n,)
         The side of each member in the sums.
     halves : int8 (n,)
-        Overwritten with the new sides. Side 0 has the odd member.
+        Overwritten with the new sides. If the number of members is odd, side 0 is larger.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def bisect(rows, members, key, sums):
     Returns
     -------
     int8 (members.size,)
-        Side of each member. Side 0 has the odd member.
+        Side of each member. If the number of members is odd, side 0 is larger.
     """
     n = members.size
     sides = first_sides(n, key)

@@ -77,7 +77,7 @@ class LabelTree:
 
     @property
     def leaf(self) -> np.ndarray:
-        """Return the leaf of each label from 0 to the tree's largest label, int32. Missing labels have -1."""
+        """Return the leaf of each label from 0 to the tree's largest label, int32. A missing label has the leaf -1."""
         leaves = np.flatnonzero(self.label >= 0)
         result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
@@ -122,7 +122,7 @@ class LabelTree:
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest weight of the labels below each node, float64 (n_nodes,), or NaN if all weights are 0.
+        """Return the largest weight of the labels below each node, float64 (n_nodes,). NaN if all these weights are 0.
 
         Parameters
         ----------

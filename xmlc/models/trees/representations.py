@@ -101,7 +101,7 @@ def _represent(
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return for each label ``start .. end - 1`` the sum of its instances in x (n, d), added in their order.
+    """Return the sum of each label's instances in x (n, d), added in row order, for labels ``start .. end - 1``.
 
     All arrays are float64. The features of the result are sorted.
     """
@@ -110,9 +110,9 @@ def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return rows scaled to unit length, float32. Rows of (nearly) zeros stay as is. ``rows`` has each value's row."""
+    """Return rows scaled to unit length, float32. Rows near zero are not scaled. ``rows`` has each value's row."""
     exact = values.astype(np.float64)
-    squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # adds in order
+    squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # `bincount` adds in a fixed order
     scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
     return values.astype(np.float32) * scales.astype(np.float32)[rows]
 
