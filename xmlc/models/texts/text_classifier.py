@@ -35,10 +35,10 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator. A copy of it is fitted. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
+        The estimator, of which a copy is fitted. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
         `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer from texts to features. A copy of it is fitted. The default is a ``TfidfVectorizer``, or for
+        The transformer from texts to features, of which a copy is fitted. The default is a ``TfidfVectorizer``, or for
         `partial_fit` a ``HashingVectorizer``, which needs no vocabulary.
 
     Attributes
@@ -78,7 +78,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            A list of names is a text, the lengths differ, no text has a word, or scikit-learn is not installed.
+            A string is given instead of a list of names, the lengths differ, no text has a word, or scikit-learn is not
+            installed.
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
@@ -106,8 +107,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            For the same reasons as in `fit`, if the estimator does not learn online, or if the vectorizer learns a
-            vocabulary. Also if the estimator or the vectorizer has changed since learning began.
+            As for `fit`, or if the estimator does not learn online, or if the vectorizer learns a vocabulary. The error
+            is also raised if the estimator or the vectorizer has changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a batch of a stream may be empty
@@ -174,8 +175,8 @@ class TextClassifier(Estimator):
         texts : iterable of str
             The texts.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). For a number,
-            or one number per label, a set contains the labels whose estimates are greater. A fitted method, such as
+            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass a
+            number, or one number per label, a set contains the labels with greater estimates. A fitted method, such as
             `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
@@ -187,8 +188,8 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use this score by default. A text whose labels were not in the
-        training set is an error.
+        scikit-learn's searches and cross-validation use this score by default. A text counts as wrong if none of its
+        labels was in the training set.
 
         Parameters
         ----------
@@ -306,7 +307,7 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return texts as a list. Raise an error for a single text, because iterating over it would yield letters."""
+    """Return texts as a list. Raise an error for a single text, because iterating over a text would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
         what = "a table" if hasattr(texts, "columns") else shown(texts)

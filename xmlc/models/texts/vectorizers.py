@@ -11,7 +11,8 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# The learned state of these vectorizers is a vocabulary, and for the first also word weights. No pickle is needed.
+# The learned state of these vectorizers is a vocabulary. The first vectorizer also has word weights. No pickle is
+# needed.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
