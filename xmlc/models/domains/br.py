@@ -1,4 +1,4 @@
-"""Define the domains of `BinaryRelevance`, which `ProbabilisticClassifierChain` shares."""
+"""Define the domains of `BinaryRelevance`. `ProbabilisticClassifierChain` has these domains too."""
 
 from xmlc.kernels.domains import COMMON, POSITIVE, POSITIVE_OR_NONE, Ascending, Flag, whole
 

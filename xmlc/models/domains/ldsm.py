@@ -26,7 +26,7 @@ DOMAINS = {
     **COMMON,
     "n_trees": whole(1, TREES),
     "unit_norm": Flag(),
-    "arity": whole(2, 8),  # with arity 8, an instance has 2**8 sets of directions
+    "arity": whole(2, 8),  # with arity 8, there are 2**8 sets of directions to choose from
     "max_nodes": whole(1, MANY, none=True),
     "exceed": Flag(),
     "epochs": whole(1, PASSES),
