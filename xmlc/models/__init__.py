@@ -1,7 +1,7 @@
 """Import estimators of sparse probability estimates by name.
 
 Each estimator is imported when it is first used. Training one model then does not load the code of other estimators.
-The workflow also does not train it again when their code changes.
+The workflow also does not retrain a model when the code of another estimator changes.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ if TYPE_CHECKING:
     from xmlc.models.plt import PLT as PLT
     from xmlc.models.stacking import Stacking as Stacking
 
-if not TYPE_CHECKING:  # type checkers would accept every name
+if not TYPE_CHECKING:  # with a ``__getattr__``, type checkers would accept every name
     __getattr__, __dir__, __all__ = lazy_names(__name__)

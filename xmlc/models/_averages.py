@@ -55,21 +55,21 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
-    """Write the labels in ``found`` whose mean share exceeds their threshold, in order, and these means.
+    """Write the labels in ``found`` whose mean share exceeds their threshold, and these mean shares, in the same order.
 
     Parameters
     ----------
     found : uint32 (number found,)
         The labels with a positive sum.
     sums : float64 (m,)
-        Sums over the trees, or over their leaves. A mean is a sum divided by ``n_parts``, rounded once. The sums of the
-        labels in ``found`` are set to 0.
+        Sum of each label's shares, over the trees or over their leaves. A mean share is a sum divided by ``n_parts``,
+        rounded once. The sums of the labels in ``found`` are set to 0.
     n_parts : int
         Number of trees or leaves.
     thresholds : float32 (m,)
         Threshold of each label.
     labels : integers, estimates : float32
-        Output, written from the start.
+        Receive the labels and their mean shares, from index 0 on.
 
     Returns
     -------
@@ -90,8 +90,9 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 def list_best(found, sums, n_parts, label_weights, labels, scores):
     """Insert labels with scores above 0 into a list of the k best, and set the sums of all labels in ``found`` to 0.
 
-    A score is a mean, times the weight of its label if there are weights. Without weights, a sum is skipped if its mean
-    is smaller by a millionth than the last score of a full list. Such a mean cannot round to that score.
+    The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
+    label is skipped if its mean share is a millionth smaller than the last score of a full list. Such a mean share
+    stays below that score when it is rounded to float32.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit(cache=True, nogil=True)
 def count_parts(histograms, reached, i):
-    """Return the number of parts that `add_leaves` sums for an instance: leaves if pooled, else trees.
+    """Return the number of leaves that an instance reaches if the histograms are pooled, else the number of trees.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ def count_parts(histograms, reached, i):
 
 @njit(cache=True, nogil=True)
 def keep_averages_above(found, sums, n_parts, thresholds):
-    """Move the labels with means above their thresholds to the front of ``found``, and return their number.
+    """Move labels with means above their thresholds to the front of ``found``, and return the number of these labels.
 
     Parameters
     ----------
@@ -220,8 +221,8 @@ def average_above(histograms, reached, first, last, thresholds):
 
     Notes
     -----
-    Shares are summed in float64 and rounded once. Estimates that are equal as fractions are then equal as numbers, no
-    matter which trees they come from.
+    Shares are summed in float64, and each sum is rounded once. If two estimates are equal as exact fractions, their
+    float32 values are then equal, no matter which trees contribute.
     """
     sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size + 1, dtype=np.uint32)
     n_trees, room = reached.starts.shape[0], np.int64(0)
@@ -258,7 +259,7 @@ def average_above(histograms, reached, first, last, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
-    """Return the k labels with the largest estimates, times weights if given, for instances ``first .. last - 1``.
+    """Return the k labels with the largest estimate, or estimate times weight, for instances ``first .. last - 1``.
 
     Parameters
     ----------

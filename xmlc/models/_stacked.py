@@ -8,7 +8,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # this is added before the logarithm, because a score is 0 if a member did not rank the label
+SMALLEST_SCORE = 1e-3  # added to a score before its logarithm, because a label that a member did not rank has score 0
 SMALLEST_MEAN = 1e-6  # the mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
@@ -37,7 +37,7 @@ def merge_lists(labels, scores, start, end):
     candidates : int32 (q,)
         The candidates of one instance after another, ascending within an instance.
     values : float64 (q, M)
-        Scores of the candidates, at most 1. A member that did not rank the label gives it 0.
+        Scores of the candidates, at most 1. The score is 0 if the member did not rank the candidate.
     """
     n_members, _, n_ranked = labels.shape
     room = (end - start) * n_members * n_ranked
@@ -100,7 +100,7 @@ def write_stacked_features(scores, log_share, features):
 
 @njit(cache=True, nogil=True)
 def features_of(candidates, scores, log_shares):
-    """Return the features of all pairs, float64 (q, p), in the order of `write_stacked_features`.
+    """Return the features of all instance-candidate pairs, float64 (q, p), in the order of `write_stacked_features`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Define optional abilities of estimators. A class has an ability if it has the members in this table.
+"""Define optional abilities of estimators. A class has an ability if it has the ability's members in this table.
 
 ================  ========================================  ===========================================================
 ability           members                                   steps that need it
@@ -37,10 +37,10 @@ class Streaming(Protocol):
     """Describe an online estimator that ranks the labels of each instance in a stream before learning from it."""
 
     def unfitted(self) -> Self:
-        """Return a copy that has learned nothing."""
+        """Return an untrained copy of the estimator."""
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn from a stream. Return the labels and scores of each instance, ranked before learning it."""
+        """Learn from a stream. Return each instance's ranked labels and scores from before the instance is learned."""
 
 
 @runtime_checkable

@@ -23,9 +23,9 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # large, because each block copies the weights of the nodes that it reaches
+ROWS_PER_DESCENT = 16384  # large, because the weights of nodes are copied once for each block of instances
 ROWS_PER_BLOCK = 256
-# If there are at least this many non-zeros per weight of the nodes, each thread processes a part of the instances and
+# If X has at least this many non-zeros per weight of an average tree, each thread processes a part of the instances and
 # copies all weights. Otherwise, each thread processes a part of the trees.
 NONZEROS_PER_WEIGHT = 4
 
@@ -33,9 +33,10 @@ NONZEROS_PER_WEIGHT = 4
 class AveragedForest(SparseProbabilityEstimator, ABC):
     """Provide training and prediction to all forests.
 
-    All instances go down one tree after another. A kernel then averages the shares in their leaves. In training, memory
-    holds at most one unfinished tree for each thread. A grown tree is appended to the arrays of the forest, which
-    `fit_to_disk` keeps in files. After a descent, the memory of mapped files is released.
+    All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
+    instance reaches. In training, memory holds at most one unfinished tree for each thread. A grown tree is appended to
+    the arrays of the forest, which `fit_to_disk` keeps in files. After instances have gone down a tree, the memory of
+    mapped files is released.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -43,8 +44,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. This class reads these arrays: ``biases`` of the inner nodes, ``features``
-        of all their weights, and ``sizes``, the number of training instances of each leaf. It also reads the label
+        The trees as arrays for the kernels. This class reads the ``biases`` of the inner nodes, the ``features`` to
+        which the weights belong, and ``sizes``, the number of training instances of each leaf. It also reads the label
         histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
         returns the first n trees.
     tail_ : TailClassifiers or None
@@ -54,7 +55,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # the class of ``forest_``
-    FOREST_WEIGHT: ClassVar[str]  # name of the hyperparameter that weights the forest; with 1, no tail classifiers
+    FOREST_WEIGHT: ClassVar[str]  # hyperparameter that weights the forest; its value 1 means no tail classifiers
     UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length even without ``unit_norm``
     n_trees: int
     gamma: float
@@ -76,7 +77,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees, which shares the arrays and equals `fit` with n_trees=n.
+        """Return the forest of the first ``n`` trees, equal to `fit` with n_trees=n. Both forests share their arrays.
 
         Raises
         ------
@@ -105,7 +106,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k best labels of each instance by estimate, or by the score with which the forest re-ranks.
+        """Find the k best labels of each instance by estimate, or by score if the forest re-ranks labels.
 
         Parameters
         ----------
@@ -140,9 +141,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments: tuple[Any, ...],
         then: Callable[[tuple[np.ndarray, ...]], None] | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down one tree after another, run a kernel over the leaves, and join its results.
+        """Send all instances down one tree after another, run a kernel over the leaves, and join the kernel's results.
 
-        If ``then`` is given, it is called with one result after another, and no result is kept.
+        If ``then`` is given, the method calls ``then`` with one result after another, and keeps no result.
         """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
@@ -156,10 +157,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                     found[tree, first] = self._descend(x, first, last, tree, n_products)
                     with lock:
                         inner_products[first:last] += n_products
-                if n > ROWS_PER_BLOCK:  # small requests may follow each other, and need the pages again
+                if n > ROWS_PER_BLOCK:  # the next small request would need the same pages again
                     give_back(forest.features, forest.weights)
 
-        # An empty block keeps the types of the result when there are no instances.
+        # If there are no instances, an empty block gives the result its dtypes.
         trees = range(forest.n_trees)
         if x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
             blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]
@@ -190,7 +191,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
-        """Grow the trees on checked data, and call ``then`` with each tree in order, without keeping it."""
+        """Grow the trees on checked data, and call ``then`` with each tree in order, without keeping the tree."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
@@ -229,7 +230,7 @@ LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
 
 
 def forest_fields(*more: str) -> tuple[Field, ...]:
-    """Return the fields of the arrays that all forests have. ``more`` has further dimensions of the weights array."""
+    """Return the fields of the arrays that all forests have. ``more`` has further dimensions of weights and biases."""
     return (
         Field("biases", np.float32, ("inner", *more)),
         Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
@@ -278,5 +279,5 @@ class JoinedTrees:
 
 
 def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    """Return ``codes`` (inner node or ~leaf), renumbered to follow the given numbers of nodes and leaves, int32."""
+    """Return ``codes`` (inner node or ~leaf, int32), renumbered to follow ``n_inner`` nodes and ``n_leaves`` leaves."""
     return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)

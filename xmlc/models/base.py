@@ -54,8 +54,8 @@ class SparseProbabilityEstimator(Estimator):
     """Provide prediction, storage and checks to all estimators of sparse probability estimates (SPE).
 
     A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. Names of learned attributes
-    end in an underscore. By default, ranking sorts all estimates. A subclass that can rank with less work overrides
-    ``predict_top_k``.
+    end in an underscore. By default, `predict_top_k` sorts all estimates. A subclass that can rank with less work
+    overrides ``predict_top_k``.
 
     `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of such
     values, but not of arrays. `save` skips attributes whose name begins with an underscore. A subclass that learns
@@ -74,7 +74,8 @@ class SparseProbabilityEstimator(Estimator):
     classes_ : ndarray, shape (m,)
         The names of the labels if they have any, and their numbers otherwise. Column j of label sets is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products that the last prediction computed for each instance. None if they are not counted.
+        Number of inner products that the last prediction computed for each instance. None if the model does not count
+        inner products.
     certified_ : ndarray of bool, shape (n,), or None
         Whether a beam search proved that the last ranking of each instance is exact. None without a beam search.
     """
@@ -89,7 +90,8 @@ class SparseProbabilityEstimator(Estimator):
     _BY_INSTANCE: ClassVar[bool] = True
     #: Whether the first call compiles kernels. If not, no copy is fitted to a few rows before a measurement.
     compiles: ClassVar[bool] = True
-    #: Whether a model with default settings estimates label frequencies among instances with the same features well.
+    #: Whether a model with default settings gives good estimates of label frequencies among instances with equal
+    #: features.
     calibrated: ClassVar[bool] = True
     _into: Path | None = (
         None  # folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`
@@ -116,8 +118,8 @@ class SparseProbabilityEstimator(Estimator):
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
             Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An instance of weight 2 has
-            the same effect as two instances. Instances of weight 0 are not learned. Labels that only they have are not
-            learned either.
+            the same effect as two instances. Instances of weight 0 are not learned. A label is not learned if only
+            instances of weight 0 have it.
 
         Raises
         ------
@@ -259,8 +261,9 @@ class SparseProbabilityEstimator(Estimator):
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
         scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
-        maximises P@1. Classifiers of scikit-learn return the share of completely correct label sets. With many labels,
-        that share is close to 0 for every model, so it cannot compare models. P@1 also needs no thresholds.
+        maximises P@1. The method `score` of scikit-learn's classifiers returns the share of completely correct label
+        sets. With many labels, that share is close to 0 for every model, so it cannot compare models. P@1 also needs no
+        thresholds.
 
         Parameters
         ----------
@@ -303,7 +306,7 @@ class SparseProbabilityEstimator(Estimator):
         return self
 
     def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a training set and write the model. This needs less memory than `fit` and `save`.
+        """Learn from a training set and write the model. This method needs less memory than `fit` followed by `save`.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
         then memory maps of its files. The result is bit-identical to `fit`. Other estimators call `fit`, then `save`.
@@ -318,7 +321,7 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            As for `fit` and `save`. An existing folder then stays unchanged, and no new folder is created.
+            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
         """
         with atomic_folder(path) as folder:
             try:
@@ -333,20 +336,20 @@ class SparseProbabilityEstimator(Estimator):
     def save(self, path: str | Path) -> None:
         """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without pickle.
 
-        An existing folder is replaced and its contents are deleted, if this package wrote each of its files.
+        If this package wrote every file in an existing folder, the folder is replaced and its contents are deleted.
 
         Raises
         ------
         XmlcError
-            The folder contains any other file, is a symbolic link or is the working directory, or an attribute cannot
-            be saved. Nothing is changed then.
+            The folder contains a file that this package did not write, is a symbolic link or is the working directory.
+            The error is also raised if an attribute cannot be saved. The folder is not changed then.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model, and those arrays that are not there yet, to a folder."""
+        """Write the description of a fitted model to a folder, and the arrays that the folder does not contain yet."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()
@@ -355,7 +358,7 @@ class SparseProbabilityEstimator(Estimator):
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may have written the file
+                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may have written the file already
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
@@ -365,7 +368,7 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`. Its arrays are memory-mapped.
+        """Read a model written by `save`. The arrays of the model are memory-mapped.
 
         Parameters
         ----------
@@ -392,7 +395,8 @@ class SparseProbabilityEstimator(Estimator):
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # Plain views of the mapped files, because numba is slow to recognise numpy's class of memory maps.
+            # The arrays are plain views of the mapped files, because numba is slow to recognise numpy's class of memory
+            # maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
@@ -431,7 +435,7 @@ class SparseProbabilityEstimator(Estimator):
         return tags
 
     def _selected(self) -> Hyperparameters:
-        """Return the hyperparameters that `fit` selected on the training set, so that they can be used again."""
+        """Return the hyperparameters that `fit` selected on the training set, so that another `fit` can use them."""
         return {}
 
     def _is_fitted(self) -> bool:
@@ -443,7 +447,7 @@ class SparseProbabilityEstimator(Estimator):
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return the learned arrays by name, and all other learned values as a dictionary for JSON."""
-        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # attributes that `__init__` sets
+        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # ``made`` has the attributes that `__init__` sets
         for name, value in vars(self).items():
             elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
             if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
@@ -473,7 +477,7 @@ class SparseProbabilityEstimator(Estimator):
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read the estimators that are parts of a stored model from their folders."""
+        """Read the parts of a stored model that are estimators. Each part has a folder in ``folder``."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check hyperparameters and training data, store the data's shape, and return the data in canonical form."""
@@ -494,7 +498,7 @@ class SparseProbabilityEstimator(Estimator):
         return X, Y
 
     def _check_hyperparameters(self) -> None:
-        """Refuse hyperparameters outside their domains. A subclass may add checks of combinations."""
+        """Refuse hyperparameters outside their domains. A subclass may also check combinations of hyperparameters."""
         check_hyperparameters(self)
 
     def _weighted_data(
@@ -563,7 +567,7 @@ class SparseProbabilityEstimator(Estimator):
         return per_label(threshold, self.n_labels_, np.float32, "threshold", "probability")
 
     def _label_weights(self, given: ArrayLike | None) -> np.ndarray:
-        """Return one float64 weight per label, or `NO_WEIGHTS`."""
+        """Return one float64 weight per label, or `NO_WEIGHTS` if no weights are given."""
         return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
@@ -576,12 +580,12 @@ class SparseProbabilityEstimator(Estimator):
 
 
 def _label_sets() -> Any:
-    """Return the module for label sets, imported late. A change of that module then does not retrain models."""
+    """Return the module for label sets, imported on use only. Models are not retrained when that module changes."""
     return importlib.import_module("xmlc.models.label_sets")
 
 
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `predict_top_k` that also accepts label weights. The base class then ranks all estimates."""
+    """Return a method `predict_top_k` that accepts label weights. With weights, the base class ranks all estimates."""
 
     @wraps(predict_top_k)
     def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:

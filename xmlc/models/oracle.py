@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Oracle(SparseProbabilityEstimator):
     """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    The score of the oracle with a threshold method is the best score that the method can reach. It is below 1 because
-    of noise in the labels and errors of the method. A trained model has a lower score because of errors in its
-    estimates.
+    The score of the oracle with a threshold method is the best score that the method can reach. This best score is
+    below 1 because of noise in the labels and errors of the method. A trained model has a lower score because of errors
+    in its estimates.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class SavedEstimates(Oracle):
         Raises
         ------
         XmlcError
-            There are no estimates for this part or seed, their shape is wrong, or they are no probabilities.
+            There are no estimates for this part or seed, their shape is wrong, or they are not probabilities.
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:

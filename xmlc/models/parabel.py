@@ -86,9 +86,9 @@ class Parabel(SparseProbabilityEstimator):
 
     Notes
     -----
-    Unlike in the authors' program, the root has a classifier too. For the root's classifier, an instance without labels
-    is a negative example (see `PLT`). This classifier scales all scores of an instance and does not change the ranking
-    of one tree.
+    Unlike in the authors' program, the root has a classifier too.  For the root's classifier, an instance without
+    labels is a negative example (see `PLT`). This classifier multiplies all scores of an instance by one factor. It
+    does not change the ranking of one tree.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set the attributes such as ``C_`` to the given hyperparameters. A usual value replaces None."""
+        """Set attributes such as ``C_`` to the given hyperparameters, or to usual values for None."""
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_threshold")
@@ -172,7 +172,7 @@ class Parabel(SparseProbabilityEstimator):
         ----------
         X, k, label_weights
             As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights do not change a beam, except
-            that nodes without a label of positive weight are left out of it.
+            that nodes without a label of positive weight are left out of the beam.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class Parabel(SparseProbabilityEstimator):
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
-        # An empty block keeps the types of the result when there are no instances.
+        # If there are no instances, an empty block gives the result its dtypes.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             found = [
                 tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(
@@ -254,8 +254,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree. The first is the number of labels of each instance, int64 (n,). The others are the
-        labels, int32, and their estimates, float32, both ordered by instance.
+        Three arrays for each tree. The first is the number of labels of each instance, int64 (n,). The other two are
+        the labels, int32, and their estimates, float32, both ordered by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

@@ -78,7 +78,7 @@ def estimator_class(name: str) -> Any:
 
 
 def _wrapped() -> Any:
-    """Return the module for estimators of other libraries. Models of this package do not depend on it."""
+    """Return the module for estimators of other libraries. Models of this package do not depend on that module."""
     return importlib.import_module("xmlc.models.wrapped")
 
 
@@ -91,7 +91,7 @@ def _is_ours(found: object) -> bool:
 def make_estimator(
     name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
-    """Construct an estimator, with ``seed`` and ``n_jobs`` if it accepts them.
+    """Construct an estimator, with ``seed`` and ``n_jobs`` if the estimator accepts them.
 
     Raises
     ------
@@ -207,8 +207,7 @@ def _texts_in(value: object) -> list[str]:
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator, which the workflow checks for changes.
 
-    The list is empty for an installed class of another library. It has a file for a class of a package under
-    development.
+    For a class of another library, the list contains the file of the class only if the library is under development.
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

@@ -76,7 +76,7 @@ class Stacking(SparseProbabilityEstimator):
         For each label, log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances with the
         label, and n is the total weight of all instances. The propensity ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction. None if a member does not count them.
+        Number of inner products of all members in the last prediction. None if a member does not count inner products.
 
     Notes
     -----
@@ -111,7 +111,7 @@ class Stacking(SparseProbabilityEstimator):
         """Train the members on a part of the data, the regression on the rest, and the members again on all data.
 
         ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must
-        accept it. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
+        accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members()
@@ -195,7 +195,7 @@ class Stacking(SparseProbabilityEstimator):
     def _estimates(
         self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
     ) -> sparse.csr_array:
-        """Return the candidates' estimates greater than a threshold. Members rank only the allowed labels."""
+        """Return the candidates' estimates greater than a threshold. Members rank only the labels in ``allowed``."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         found, products = list[Any](), list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
@@ -210,8 +210,8 @@ class Stacking(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable candidates and their estimates, best first, ties to the smaller label.
 
-        Ranks without a label are -1. If ``propensity_exponent`` is positive, each score is the estimate times
-        (p_min / p)**propensity_exponent. Labels rank by these scores, which ``label_weights`` multiply. A label of
+        Ranks without a label are -1. If ``propensity_exponent`` is positive, scores are estimates times
+        (p_min / p)**propensity_exponent. Labels rank by these scores, multiplied by ``label_weights``. A label of
         weight 0 is never a candidate.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
@@ -238,7 +238,7 @@ class Stacking(SparseProbabilityEstimator):
         given: dict[str, Any],
         X_held_out: sparse.csr_array,
     ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
-        """Train each member on a part of the data. Return its hyperparameters and its ranking of the other part."""
+        """Train members on a part of the data. Return each member's hyperparameters and ranking of the other part."""
         selected, lists = {}, []
         for name, member in members.items():
             first = member.unfitted().fit(X, Y, **given)
@@ -297,7 +297,7 @@ class Stacking(SparseProbabilityEstimator):
     def _write(self, folder: Path) -> None:
         super()._write(folder)
         for name, member in self.members_.items():
-            if not (folder / name).exists():  # `fit_to_disk` may have written the member
+            if not (folder / name).exists():  # `fit_to_disk` may have written the member already
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
@@ -322,7 +322,7 @@ def _kind(given: Any) -> str:
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return the log of each label's weighted share of the instances, after adding half an instance to its count."""
+    """Return the log of each label's weighted share of instances. Half an instance is added to the label's count."""
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))

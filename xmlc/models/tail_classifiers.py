@@ -40,9 +40,9 @@ class TailClassifiers(NamedTuple):
     Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the labels of their largest
     datasets in this way (Supplement, experimental setup).
 
-    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. Its scores equal those of
-    ``gamma=60`` here. The program of LdSM includes the factor. PfastreXML always scales each instance to Euclidean
-    length 1 first, even if its trees do not. LdSM does not scale the features.
+    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. The scores of that program
+    equal the scores here with ``gamma=60``. The program of LdSM includes the factor. PfastreXML always scales each
+    instance to Euclidean length 1 first, even if its trees do not. LdSM does not scale the features.
 
     Attributes
     ----------
@@ -169,7 +169,8 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
     log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, computed so that no exponential overflows. The
-    kernel needs 4 bytes of scratch memory per feature. It moves 12 bytes per candidate and non-zero of its centroid.
+    kernel needs 4 bytes of scratch memory per feature. The kernel moves 12 bytes per candidate and non-zero of the
+    candidate's centroid.
 
     Parameters
     ----------

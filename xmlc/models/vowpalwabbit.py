@@ -23,7 +23,7 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# This code runs in the training process. It sets the limits first, so that they include the import.
+# This code runs in the training process. The code sets the limits first, so that the import counts towards the limits.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -145,7 +145,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return top_k_of(self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k))
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return 1 for the predicted class of each instance if 1 exceeds its threshold, float32 CSR (n, m)."""
+        """Return 1 for each instance's predicted class if 1 exceeds the threshold of the class, float32 CSR (n, m)."""
         X, limits, classes = self._instances(X), self._label_thresholds(threshold), list[int]()
         for pairs in _pairs(X):
             example = _program().Example(self._workspace, {" ": pairs})
@@ -154,7 +154,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return entries_above(self._estimates(classes), limits)
 
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
-        """Return a matrix with estimate 1 for each predicted class. Class numbers start at 1, and 0 is no class."""
+        """Return a matrix with estimate 1 for each predicted class. Class numbers start at 1, and 0 means no class."""
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
         return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)

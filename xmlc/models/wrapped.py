@@ -35,8 +35,8 @@ class Wrapped(SparseProbabilityEstimator):
 
     The estimator learns from float32 CSR features. Label sets are a dense array of 0 and 1, which most classifiers of
     scikit-learn need. A ``OneVsRestClassifier`` receives sparse label sets. The estimator does not learn labels that no
-    instance or every instance has. Estimates of these labels are 0 and 1. Results of other libraries may differ between
-    machines.
+    instance or every instance has. The estimates are 0 for labels without instances, and 1 for labels of all instances.
+    Results of other libraries may differ between machines.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return a hyperparameter in which each class name is replaced by an estimator with the arguments at its key."""
+    """Return a hyperparameter, with each class name replaced by an estimator. ``values`` has the arguments by key."""
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -354,7 +354,7 @@ def check_wrapped_methods(name: str, found: object) -> None:
 
 
 def check_values(name: str, made: Any) -> None:
-    """Raise an error if hyperparameters are out of range. Classes of scikit-learn check their range only in ``fit``.
+    """Raise an error if hyperparameters are out of range. Classes of scikit-learn check ranges only in ``fit``.
 
     Raises
     ------
