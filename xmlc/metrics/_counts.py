@@ -7,7 +7,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 
-DRAWS = 0x7E57  # seed of the draws of test instances, the same for every record
+DRAWS = 0x7E57  # the seed for drawing test instances, the same for every record
 
 
 @njit(cache=True, nogil=True)

@@ -2,8 +2,8 @@
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
 stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
-``zero_division``. The papers use 1. If it is nan, labels or instances with two empty sets are left out of the mean, as
-in scikit-learn. If nothing is left, the mean is nan.
+``zero_division``. The papers use 1. If ``zero_division`` is nan, labels or instances with two empty sets are left out
+of the mean, as in scikit-learn. If all labels or instances are left out, the mean is nan.
 
 `MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
 therefore import kernels and numba only when they compute something.
@@ -72,7 +72,7 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
-Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # truth and label sets of consecutive instances
+Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # true and predicted label sets of consecutive instances
 
 
 def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]) -> Blocks:
@@ -112,12 +112,12 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
-        F of a label without positives and without predictions. nan leaves the label out. The papers use 1 (after Lewis,
-        1995), as if each such label were predicted without error. For example, 355 such labels of 400 raise macro-F
-        from 0.41 to 0.93. Always report ``zero_division`` together with macro-F.
+        F of a label without positives and without predictions. nan leaves the label out of the mean. The papers use 1
+        (after Lewis, 1995), as if each such label were predicted without error. For example, if 355 of 400 labels have
+        neither, macro-F rises from 0.41 to 0.93. Always report ``zero_division`` together with macro-F.
     average : {"all", "present", "seen"}
         "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
-        "seen" over labels with a positive or a prediction. The mean of no labels is 0.
+        "seen" over labels with a positive or a prediction. If no label qualifies, the mean is 0.
     beta : float
         Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 
@@ -275,7 +275,7 @@ class AveragedOverlap(NamedTuple):
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
-        """Return the value of the measure for given counts."""
+        """Return the value of the measure, computed from the counts of two label sets."""
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
@@ -287,7 +287,7 @@ TUNABLE = {
 
 
 def _tunable(average: Average) -> list[Measure[Agreement]]:
-    """Return declarations of the measures of `TUNABLE` that have the given average."""
+    """Declare the measures of `TUNABLE` with the given average, as columns of records and tables."""
     names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
     return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
@@ -312,12 +312,12 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: A pair: the counts of label sets, and the groups of labels that `groups_by_frequency` returns.
+#: The counts of label sets, and the group of each label from `groups_by_frequency`.
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Return the group of each label. Groups have 0, 1 to 9, 10 to 99 (and so on) training instances per label.
+    """Return the group of each label. The labels of a group have 0, 1 to 9, 10 to 99 (and so on) training instances.
 
     The result is int64 of shape (m,). Groups are numbered from 0.
 
@@ -368,7 +368,10 @@ def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
 
 
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
-    """Return the values of ``MEASURES`` by name, in the order of ``MEASURES``. ``names`` selects some measures."""
+    """Return the values of ``MEASURES`` by name, in the order of ``MEASURES``.
+
+    If ``names`` is given, only these measures are returned.
+    """
     return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
 
 

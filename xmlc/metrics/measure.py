@@ -27,11 +27,11 @@ class Measure(Generic[Scored]):
     of : callable
         Function that computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
-        ``%`` for a share, which tables print in percent. Empty for any other number.
+        ``%`` if the value is a share, which tables print in percent. Otherwise the text is empty.
     decimals : int
         Number of decimals in tables.
     better : {"higher", "lower"} or None
-        Whether higher or lower values are better. None if neither is better.
+        Whether higher or lower values are better. None if neither higher nor lower values are better.
     kind : {"measure", "constant"}
         "constant" if the value depends only on the test set, "measure" if it also depends on the prediction.
     in_tables : bool
@@ -49,7 +49,7 @@ class Measure(Generic[Scored]):
 
     @property
     def is_share(self) -> bool:
-        """Return whether the value in records is a fraction that tables print in percent."""
+        """Return whether records contain the value as a fraction that tables print in percent."""
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
@@ -80,7 +80,7 @@ class Overlap(NamedTuple):
     def of(
         self, hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, zero_division: float = 1.0
     ) -> np.ndarray:
-        """Return the measure for each element of the arguments, as float64 of the same shape.
+        """Return the value of the measure for each element of ``hits``, as float64 of the same shape.
 
         Parameters
         ----------
@@ -124,7 +124,8 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: The overlaps for which thresholds can be tuned, with each average. Each name maps to a printed name and an `Overlap`.
+#: The overlaps for which thresholds can be tuned, for each average. A key is the last part of a measure's name, such as
+#: ``f`` in ``macro_f``. A value is a printed name and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

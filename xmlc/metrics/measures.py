@@ -18,12 +18,13 @@ OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEA
 ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-# Every record contains these measures. Records of earlier versions lack measures that were added later.
+# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA. Records of earlier versions may lack
+# any other measure.
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
-MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # These measures depend only on the dataset.
+MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # MAXIMA depend only on the dataset.
 TUNABLE_MEASURES = tuple(TUNABLE)
-# These measures were added later. A table shows a measure if its records contain the measure.
+# A table shows the measures in FURTHER_RANKING_METRICS and FURTHER_SET_METRICS only if its records contain them.
 FURTHER_RANKING_METRICS = tuple(
     measure.name for measure in OF_RANKINGS if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
 )
@@ -35,6 +36,6 @@ FURTHER_SET_METRICS = tuple(
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 # MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# Threshold methods for macro-F without a validation set. Each value is the F-measure of a label without positives and
-# predictions.
+# UNLABELLED_METHODS are threshold methods for macro-F without a validation set. Each value is the method's
+# ``zero_division``, the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

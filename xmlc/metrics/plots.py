@@ -18,7 +18,7 @@ THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 
 def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
-    """Plot macro-F against a common threshold of all labels, with one curve for each value of 0/0.
+    """Plot macro-F against a common threshold of all labels, with one curve for each value of ``zero_division``.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
 def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
     """Plot by label frequency the share of ranked labels that are true, and the share of true labels that are ranked.
 
-    Labels are grouped by their number of training instances in powers of two: 0, 1, 2 and 3, 4 to 7.
+    Labels are grouped by their number of training instances. Each group begins at a power of two: 0, 1, 2 and 3, 4 to
+    7, and so on.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     """
     Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
-    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # the number of binary digits of the frequency
+    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # number of binary digits of each label's frequency
     ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2

@@ -1,7 +1,7 @@
 """Compute progressive validation, which scores the prediction for each instance of a stream before training on it.
 
-Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. Curves
-have one value for each given t, computed from the first t instances of the stream.
+Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. A curve
+has one value for each given number t, computed from the first t instances of the stream.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ def checkpoints(n: int) -> np.ndarray:
     Returns
     -------
     ndarray of int64
-        Distinct numbers, ascending. There are at most `POINTS_PER_DECADE` between a number and ten times that number.
+        Distinct numbers of instances, ascending. There are at most `POINTS_PER_DECADE` points between a number and ten
+        times that number.
     """
-    # The number of steps is 12 log10(n), rounded up. The number of digits of n**12 gives the exact result, without a
-    # rounded logarithm.
+    # The number of steps is 12 log10(n), rounded up. The number is computed exactly from the digits of n**12, because a
+    # computed logarithm would be rounded.
     steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
     points = elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))
     return np.unique(np.rint(points).astype(np.int64))
@@ -46,9 +47,10 @@ def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -
     Y : boolean CSR, shape (n, m)
         The truth, in the order of the stream.
     labels : ndarray of int32, shape (n, k)
-        The ranking for each instance before training on it. Only the first column is used, and -1 is never right.
+        The ranking for each instance before training on it. Only the first column is used. The value -1 counts as a
+        wrong label.
     instances : ndarray of int64
-        The numbers t, from 1 .. n.
+        The numbers t of instances, from 1 to n.
 
     Returns
     -------
@@ -69,7 +71,9 @@ def constant_accuracy(Y: Matrix) -> float:
 
 
 def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
-    """Return log2(accuracy) - log2(constant) in bits (oplt2021, Section 5.2). ``constant`` is a constant's accuracy.
+    """Return log2(accuracy) - log2(constant) in bits (oplt2021, Section 5.2).
+
+    ``constant`` is the result of `constant_accuracy`.
 
     The value is NaN if the accuracy is 0, which has no logarithm, or ``constant`` is 0.
     """

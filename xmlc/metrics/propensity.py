@@ -11,8 +11,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# These are the names of datasets for each (A, B), in lower case, without prefix and separators. The names of the last
-# group contain "wiki" or "amazon", but belong to the other datasets.
+# Each pair (A, B) maps to names of datasets, in lower case, without prefix and separators. The names of the last pair
+# contain "wiki" or "amazon", but these datasets have the values of all other datasets.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
@@ -28,13 +28,13 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
     Jain et al. (KDD 2016) use 0.5, 0.4 for Wikipedia, 0.6, 2.6 for Amazon and 0.55, 1.5 for all other datasets. The
-    repository, pyxclib and napkinXC use the same values. WikiTitles has the values of Wikipedia, and AmazonTitles the
-    values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso belong to the other datasets (issue 7 of pyxclib and the
-    published configurations of DeepXML and DECAF). A label-feature dataset (``lf-...``) has the values of its plain
-    counterpart.
+    extreme classification repository, pyxclib and napkinXC use the same values. WikiTitles has the values of Wikipedia,
+    and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso belong to the other datasets (issue 7 of
+    pyxclib and the published configurations of DeepXML and DECAF). A label-feature dataset (``lf-...``) has the values
+    of its plain counterpart.
 
-    The function accepts the names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do not
-    matter. Names without "wiki" and "amazon" get 0.55, 1.5.
+    The function accepts the dataset names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do
+    not matter. Names without "wiki" and "amazon" get 0.55, 1.5.
 
     Raises
     ------

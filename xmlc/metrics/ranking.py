@@ -45,7 +45,7 @@ class Ranked(NamedTuple):
     propensity : ndarray of float64, shape (m,)
         Propensities of the training set, as `propensities` returns them.
     scores : ndarray of float32, shape (n, max(K))
-        Probability estimates of the ranked labels, or empty if no measure needs them.
+        Probability estimates of the ranked labels. The array is empty if no measure needs estimates.
     """
 
     Y: sparse.csr_array
@@ -91,8 +91,8 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     """Return the highest precision at k that any ranking can reach.
 
-    The maximum is below 1 if instances have fewer than k true labels. It is the mean of ``min(|y|, k) / k`` over all
-    instances (swnn2018, Section 4.1 and Table 6).
+    The maximum is below 1 if instances have fewer than k true labels. The highest precision is the mean of ``min(|y|,
+    k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
 
     Examples
     --------
@@ -134,7 +134,10 @@ def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and their sums over the first 0 .. k ranks. The empty sum is 1."""
+    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and their sums over the first 0 .. k ranks.
+
+    The sum over 0 ranks is set to 1.
+    """
     from xmlc.kernels import elementwise
 
     discounts = 1.0 / elementwise.log2(np.arange(2, k + 2))
@@ -239,7 +242,7 @@ def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
     return elementwise.mean(values[counts.positives > 0])
 
 
-BINS = 15  # equally wide, as in Guo et al. (On calibration of modern neural networks, ICML 2017)
+BINS = 15  # number of equally wide bins, as in Guo et al. (On calibration of modern neural networks, ICML 2017)
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
@@ -248,8 +251,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
     estimate and its share of true labels. The result is the mean error of the bins, weighted by their numbers of
     estimates (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024, arXiv
-    2411.04276). Missing labels are left out. If all labels were included, the error would be close to 0, because nearly
-    all estimates are close to 0.
+    2411.04276). Missing labels are left out. If all m labels were included, the error would be close to 0, because
+    nearly all estimates are close to 0.
 
     Parameters
     ----------
@@ -350,7 +353,7 @@ def _weighted_share(
 ) -> float:
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
-    The gain of a hit is 1 / p_l times the weight of its rank, divided by the norm of |y|.
+    The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
     """
     from xmlc.kernels.sums import pairwise
 
@@ -418,7 +421,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
 
 
 def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
-    """Return the truth, the k top labels, and a bool array of the same shape that marks the true labels among these."""
+    """Return the truth, the k top labels, and a bool array that marks the true labels among the k top labels."""
     from xmlc.metrics._counts import match_ranking
 
     Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
@@ -460,7 +463,7 @@ def _of_ranking(
 _PRECISION = _of_ranking("p", "P", precision_at_k, in_tables=True)
 _NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k, in_tables=True)
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
-# The reference tables of the papers have no columns for the next two measures.
+# The reference tables of the papers have no columns for R@k and PSnDCG@k.
 _RECALL = _of_ranking("r", "R", recall_at_k)
 _PSNDCG = _at_each_k(
     "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
@@ -476,7 +479,7 @@ OVER_LABELS = (
 )
 # Records and tables list the measures in this order.
 MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
-# These measures need probability estimates, which some rankings lack.
+# The calibration errors need probability estimates, which some rankings lack.
 CALIBRATION = _at_each_k(
     "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
 )
@@ -540,6 +543,6 @@ def standard_error(scores: np.ndarray) -> float:
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return the values of ``p@k`` and ``ndcg@k`` by name, for each k of ``K``. No training set is needed."""
+    """Return the values of ``p@k`` and ``ndcg@k`` by name, for each k of ``K``. These measures need no training set."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0))
     return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

@@ -2,8 +2,8 @@
 
 Each replicate draws n of the n test instances with replacement. The draws depend only on n and the number of the
 replicate, so two records of a test set have the same draws. The standard deviation over replicates estimates the error
-due to the choice of test instances. The method also works for the difference of two records, or any other number
-computed from both records.
+due to the choice of test instances. The standard deviation also works for the difference of two records, or any other
+number computed from both records.
 
 Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw.
 """
@@ -19,11 +19,11 @@ from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
 REPLICATES = 50  # With 50 replicates, a standard error is accurate to within a tenth.
-DIGITS = 4  # the number of significant digits of a difference in records
+DIGITS = 4  # number of significant digits of the differences in records
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-Resampled = dict[str, tuple[float, ...]]  # for each measure, value on each replicate minus value on the test set
+Resampled = dict[str, tuple[float, ...]]  # by measure: its value on each replicate minus its value on the test set
 
 
 def draws(n: int, replicate: int) -> np.ndarray:
@@ -36,7 +36,7 @@ def draws(n: int, replicate: int) -> np.ndarray:
 
 
 def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Mapping[str, float]) -> Resampled:
-    """Return the measures `OF_SETS` of each replicate, minus their values on the test set.
+    """Return the measures `OF_SETS` on each replicate, minus their values on the test set.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
 
 
 def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float]) -> Resampled:
-    """Return the measures `OF_RANKINGS` of each replicate, minus their values on the test set.
+    """Return the measures `OF_RANKINGS` on each replicate, minus their values on the test set.
 
     Parameters
     ----------
@@ -75,6 +75,9 @@ def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
-    """Return the measures of the test set by name. Resampled measures have their values on replicate ``number``."""
+    """Return the measures of the test set by name.
+
+    The value of a resampled measure is its value on replicate ``number``.
+    """
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
