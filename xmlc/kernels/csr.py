@@ -131,10 +131,9 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return rows ``start ..
+    """Return rows ``start .. end - 1`` of a canonical matrix without a copy.
 
-    end - 1`` of a canonical matrix without a copy. If the matrix has the mark of `validated`, the rows also get the
-    mark.
+    If the matrix has the mark of `validated`, the rows also get the mark.
     """
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
