@@ -59,7 +59,7 @@ class OnlineModel(NamedTuple):
 
     @property
     def n_instances(self) -> int:
-        """Number of instances learned so far. Each pass over the data adds its instances."""
+        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
         return int(self.tree.counters[N_LEARNED])
 
     def weights(self) -> TreeWeights:
@@ -67,7 +67,7 @@ class OnlineModel(NamedTuple):
         return frozen(self.tree)
 
     def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays without spare capacity and the numbers to store."""
+        """Return the arrays to store, without spare capacity, and the numbers to store."""
         return trimmed_tree(self.tree)._asdict(), {}
 
     def copied(self) -> OnlineModel:
@@ -76,7 +76,7 @@ class OnlineModel(NamedTuple):
 
 
 class FinishedModel(NamedTuple):
-    """Hold an OPLT whose `fit` kept only the weights for predictions, so that it cannot learn more."""
+    """Hold an OPLT whose `fit` kept only the weights for predictions, so that the OPLT cannot learn more."""
 
     nodes: TreeWeights
     n_instances: int
@@ -95,7 +95,7 @@ class FinishedModel(NamedTuple):
         return self.nodes._asdict(), {"instances": self.n_instances}
 
     def copied(self) -> FinishedModel:
-        """Return the model itself, because nothing changes it."""
+        """Return the model itself, because a finished model never changes."""
         return self
 
 
@@ -106,15 +106,15 @@ class OPLT(SparseProbabilityEstimator):
     The label tree grows with every new label. Each node has a classifier. A node that may be extended also has an
     auxiliary classifier, trained on the node's positive instances. The classifiers of new nodes start as copies or
     inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if the current
-    tree had existed from the beginning (Definition 1). The classifiers are bit-identical to `PLT` with
-    ``solver="adagrad"`` on that tree.
+    tree had existed from the beginning (Definition 1). The classifiers are bit-identical to the classifiers of `PLT`
+    with ``solver="adagrad"`` on the current tree.
 
     `partial_fit` learns new features and new labels, because later matrices may have more columns.
 
-    `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This phase only learns the
-    classifiers that the policy needs. The policy "random" needs none. Then the classifiers of the final tree are
-    trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit` only if ``online`` is set. The
-    weights are bit-identical with and without ``online``.
+    `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This first phase learns only
+    the classifiers that the policy needs. The policy "random" needs no classifiers. Then the classifiers of the final
+    tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit` only if ``online`` is set.
+    The weights are bit-identical with and without ``online``.
 
     Parameters
     ----------
@@ -122,66 +122,69 @@ class OPLT(SparseProbabilityEstimator):
         How to find the node that an instance's new labels extend (Algorithm 8). "best_greedy" descends to the child
         that fits the instance and has few leaves. "random" descends to a random child.
     alpha : float
-        "best_greedy": weight of balance, from 0 to 1. With 0 only the fit to the instance counts, and with 1 only the
-        balance.
+        "best_greedy": weight of the tree's balance, from 0 to 1. With alpha 0, a child is chosen only by its fit to the
+        instance. With alpha 1, a child is chosen only by the balance.
     balance : {"ratio", "printed"}
         "best_greedy": measure of balance for a child c of v. "ratio" is ``log(|L_v| / (|Ch(v)| |L_c|))``, the
         difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
         the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances the tree.
     growth : {"paper", "program"}
         How the tree is extended by a new label. "paper" follows Algorithm 8. "program" follows the authors' program
-        (napkinXC 0.7), which makes chains with b > 2 (see ``xmlc.models.oplt.growth``).
+        (napkinXC 0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
     arity : int
         b, the largest number of children of an inner node.
     max_leaf : int
-        b_max, the largest number of children of a node with leaves only, at least b. The paper uses 100, and 10 for
-        few-shot multi-class data.
+        b_max, the largest number of children of a node whose children are all leaves. b_max is at least b. The paper
+        uses b_max = 100, and b_max = 10 for few-shot multi-class data.
     gamma : float or None
-        AdaGrad: a weight's step is gamma / sqrt(eps + the sum of its squared derivatives so far). None uses 1, as in
-        the paper. With None, `fit` selects 0.3 instead if 0.3 improves P@1 by more than a standard error. P@1 is
-        cross-validated on up to 1000 training instances.
+        AdaGrad: the step size of a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
+        None uses gamma = 1, as in the paper. With None, `fit` selects gamma = 0.3 instead if 0.3 improves P@1 by more
+        than a standard error. P@1 is cross-validated on up to 1000 training instances.
     eps : float
-        AdaGrad: constant in the step size, see ``gamma``. The paper uses 0.01.
+        AdaGrad: constant in the step size, see ``gamma``. The paper uses eps = 0.01.
     epochs : int
-        `fit`: passes over the training set. The paper uses at most three.
+        `fit`: passes over the training set. The paper uses at most three passes.
     warm_start : float or None
-        `fit`: a share of the instances. First, a tree over their labels is built by balanced 2-means and trained. Then
-        the other instances extend the tree (the paper's OPLT-W uses 0.1). ``warm_start`` is not available with
-        ``growth="program"``.
+        `fit`: the share of the instances from which the first tree is built. The first tree has the labels of these
+        instances and is built by balanced 2-means and trained. Then the other instances extend the tree. The paper's
+        OPLT-W uses the share 0.1. ``warm_start`` is not available with ``growth="program"``.
     weight_threshold : float or None
         `fit`: weights of at most this absolute value are dropped as soon as they are trained, and the other weights are
-        stored sparse, as in `PLT`. The authors' program uses 0.1 when it saves a model. None keeps all weights.
+        stored sparse, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a model. None keeps all
+        weights.
     online : bool
-        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. This takes several times the memory.
+        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. With ``online``, `fit` takes several
+        times the memory.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`. Learning from
-        a stream uses one thread, because each instance changes the model for the next instance.
+        Number of threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`.
+        Learning from a stream uses one thread, because each instance changes the model for the next instance.
 
     Attributes
     ----------
     labels_ : ndarray of int64
         Labels of the instances learned so far, ascending.
     tree_ : LabelTree
-        Tree over these labels.
+        Tree over the labels in ``labels_``.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far. Each pass over the data adds its instances.
+        Number of instances learned so far. Each pass over the same data counts all its instances again.
     gamma_ : float
         Given or selected value of ``gamma``.
 
     Notes
     -----
     After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
-    as large. Its weights take 8 to 12 bytes for each pair of a node and a feature of the instances that reached the
-    node's parent. The children of a node share one row of weights for each feature. Each node has a hash table that
-    finds these rows, so one look-up serves all children. For each positive node, learning an instance takes one look-up
-    per non-zero, and moves 24 bytes per non-zero and child. The first prediction after learning copies the weights into
-    a form that is faster to search. The copy takes 4 more bytes for each pair of a node and a feature.
+    as large. The weights of such a model take 8 to 12 bytes for each pair of a node and a feature of the instances that
+    reached the node's parent. The children of a node share one row of weights for each feature. Each node has a hash
+    table that maps a feature to its row, so one look-up serves all children. For each positive node, learning an
+    instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction after
+    learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of a
+    node and a feature.
 
     Examples
     --------
@@ -284,14 +287,15 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Label sets. X and Y may have more or fewer columns than in earlier calls. A frame must have the features of
-            the first frame, in the same order. Its new labels must follow the labels of the earlier frames.
+            Label sets. X and Y may have more or fewer columns than in earlier calls. A data frame X must have the
+            features of the first frame, in the same order. In a data frame Y, new labels must follow the labels of the
+            earlier frames.
 
         Raises
         ------
         XmlcError
-            The data or a hyperparameter is out of range, a hyperparameter of the tree or of its training has changed
-            since learning began, or `fit` has learned without ``online``.
+            The data or a hyperparameter is out of range. The error is also raised if a hyperparameter of the tree or of
+            its training has changed since learning began, or if `fit` has learned without ``online``.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))
@@ -307,7 +311,7 @@ class OPLT(SparseProbabilityEstimator):
         labels : ndarray of int32, shape (n, k)
             Labels, best first, then -1 if fewer than k labels have been seen.
         scores : ndarray of float32, shape (n, k)
-            Estimates of these labels.
+            Estimates of the labels in ``labels``.
         """
         check("k", k, whole(1, MANY))
         x, y = self._stream(X, Y)
@@ -317,7 +321,7 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probabilities of seen labels that exceed a threshold (plt2016, Algorithm 4).
+        """Estimate the probability of every learned label above a threshold (plt2016, Algorithm 4).
 
         Parameters
         ----------
@@ -363,7 +367,7 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            No label was seen yet.
+            No instance learned so far has a label.
         """
         if self.labels_.size == 0:
             raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
@@ -392,7 +396,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def n_instances_(self) -> int:
-        """Number of instances learned so far. Each pass over the data adds its instances."""
+        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
         self._check_fitted()
         return self._model.n_instances
 
@@ -442,7 +446,10 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows one by one. Return the k best labels of each row before it was learned, and their estimates."""
+        """Learn rows one by one.
+
+        Return the k best labels of each row, ranked before the row is learned, and their estimates.
+        """
         assert isinstance(self._model, OnlineModel), "a finished model learns no more"
         self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
         tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
@@ -493,7 +500,10 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale instances, and remove features that no learned instance had, because they have no weights."""
+        """Check and scale instances, and remove features without weights.
+
+        A feature that no learned instance had has no weights.
+        """
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)

@@ -1,7 +1,8 @@
 """Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1). Kernels.
 
 `add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the variant of the authors' program. The
-functions that both variants call are below them. Only nodes that a later label can extend keep auxiliary classifiers.
+functions that both variants call are below `add_label_by_program`. Only nodes that a later label can extend keep
+auxiliary classifiers.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def attach_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        Whether the label was added. If the arrays are full, nothing changes. Extend them by `grown`, and call again.
+        Whether the label was added. If the arrays are full, nothing changes. Then extend the arrays by `grown`, and
+        call this function again.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -127,8 +129,8 @@ def extend_inner(tree, v, label, settings):
 def extend_leaf(tree, v, label, settings):
     """Turn a leaf into the parent of two leaves, one for its label and one for the new label (variant 3: Figure 1 d).
 
-    See Algorithms 5 and 6. A leaf's block holds only its auxiliary classifier. Each row has space for two more
-    classifiers.
+    See Algorithms 5 and 6. A leaf's block holds only the leaf's auxiliary classifier. Each row of the block has space
+    for two more classifiers.
     """
     nodes, node = tree.nodes, tree.nodes[v]
     old, column = new_node(tree, node.label), 0
@@ -149,7 +151,10 @@ def extends_inner(degree, leaf_children, settings):
 
 @njit(cache=True, nogil=True)
 def extends_leaf(parent):
-    """Return whether a later label may extend a leaf of ``parent``, which needs a child that is no leaf."""
+    """Return whether a later label may extend a leaf of ``parent``.
+
+    This requires a child of ``parent`` that is no leaf.
+    """
     return parent.leaf_children < parent.degree
 
 
@@ -176,8 +181,8 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
       leaves are added to the group until it has b_max children, even if some of its children are not leaves.
     - If the group is full, the label is added to the first sibling that is a group and is not full.
     - If no sibling has space, all children of the group move below one new node. A new group with the new leaf is
-      placed next to this node. The old group then has two children. The old group loses its auxiliary classifier if b =
-      2, and stays a group if b > 2.
+      placed next to the new node. The old group then has two children. The old group loses its auxiliary classifier if
+      b = 2, and stays a group if b > 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -207,7 +212,10 @@ def add_group(tree, v, column, label, settings):
 
 @njit(cache=True, nogil=True)
 def has_room(tree, group, settings):
-    """Return whether a group has space for one more leaf. The first groups have space for all labels of an instance."""
+    """Return whether a group has space for one more leaf.
+
+    The groups of the first b instances have space for all new labels of their instance.
+    """
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
     return is_first or node.degree < settings.max_leaf
@@ -228,8 +236,9 @@ def selected(tree, ids, values, scratch, settings):
     """Return the node that the new labels of an instance extend. The node is computed once per instance.
 
     Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, such a node has b children,
-    not all of them leaves. Here it may have more than b children, if the initial tree was given. Each level takes the
-    scores of one block (best-greedy) or one random number.
+    not all of them leaves. In this package, such a node may have more than b children if the initial tree was given.
+    Each level of the descent takes the scores of one block (policy "best_greedy") or one random number (policy
+    "random").
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -274,8 +283,9 @@ def best_child(tree, v, ids, values, scratch, settings):
 def leaf_column(tree, v, keeps_auxiliary, settings):
     """Return a column of block v for one more leaf, see `new_column`.
 
-    If all children of a node are leaves, the policy never chooses between them. With ``tree_only``, such leaves
-    therefore need no classifiers. They share column 0 with the auxiliary classifier, whose target is 1 in any case.
+    If all children of a node are leaves, the policy never chooses between these leaves. With ``tree_only``, such leaves
+    therefore need no classifiers. Such leaves share column 0 with the auxiliary classifier, whose target is 1 in any
+    case.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)
@@ -284,7 +294,10 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Return a column of block v for a new child. It copies the auxiliary classifier, or reuses its column."""
+    """Return a column of block v for a new child.
+
+    The new column is a copy of the auxiliary classifier, or reuses the column of the auxiliary classifier.
+    """
     node = tree.nodes[v]
     if keeps_auxiliary:
         if node.width == node.padded:
@@ -301,8 +314,8 @@ def new_column(tree, v, keeps_auxiliary):
 def push_down(tree, v, settings):
     """Move all children of v below a new child of v, and make space for a second new child (variant 2: Figure 1 c).
 
-    See Algorithms 5 and 6. The new node gets the whole block of v. Its classifier is a copy of v's auxiliary
-    classifier. The function returns the column of the second new child.
+    See Algorithms 5 and 6. The new node gets the whole block of v. The classifier of the new node is a copy of v's
+    auxiliary classifier. The function returns the column of the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -366,8 +379,8 @@ def new_node(tree, label):
 def has_capacity_to_extend(tree, v):
     """Return whether there is capacity to extend node v by a label.
 
-    An extension needs at most three nodes with small blocks. In addition, it either needs a block with as many rows as
-    the block of v, or adds two columns to the block of v.
+    An extension needs at most three new nodes with small blocks. In addition, it either needs a block with as many rows
+    as the block of v, or adds two columns to the block of v.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1
@@ -376,7 +389,10 @@ def has_capacity_to_extend(tree, v):
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for these additions. Otherwise, store the required capacity for `grown`."""
+    """Return whether the arrays have space for more nodes, slots and entries.
+
+    Otherwise, store the required capacity for `grown`.
+    """
     counters = tree.counters
     if (
         counters[N_NODES] + nodes <= tree.nodes.size

@@ -1,6 +1,6 @@
 """Learn a stream, one instance after the other (oplt2021, Algorithms 3 and 7).
 
-Kernels run until the tree's arrays are full. Then the arrays grow, and the same call continues at the same instance.
+Kernels run until the tree's arrays are full. Then the arrays are extended, and `learn` continues at the same instance.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def learn(
     ranking : ndarray of int32, shape (order.size, k)
         Labels, best first.
     estimates : ndarray of float32, shape (order.size, k)
-        Estimates of these labels.
+        Estimates of the labels in ``ranking``.
     """
     ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
     longest = int(np.diff(x.indptr).max(initial=0))
@@ -68,7 +68,8 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     start : int
         First position in ``order`` to learn.
     goes_on : bool
-        Whether the previous call stopped at ``start``. That call has ranked the row, and may have added its labels.
+        Whether the previous call stopped at ``start``. The previous call has then ranked the row at ``start``, and may
+        have added labels of that row.
     tree : OnlineTree
         The tree, updated in place.
     settings : GrowthSettings
@@ -81,8 +82,8 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     Returns
     -------
     int
-        Position from which to continue. If it is not the end, the arrays are full and must first be extended by
-        `grown`.
+        Position from which to continue. If this position is not the end of ``order``, the arrays are full and must
+        first be extended by `grown`.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
@@ -110,8 +111,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        Whether the instance was learned. False means that the arrays are full. Extend the arrays by `grown`, and call
-        again to continue.
+        Whether the instance was learned. False means that the arrays are full. Then extend the arrays by `grown`, and
+        call this function again.
     """
     for label in labels:  # line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
@@ -128,7 +129,7 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
 
 @njit(cache=True, nogil=True)
 def mark_positives(tree, labels, positives):
-    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link each node's positive children.
+    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of each node.
 
     The function writes the nodes to ``positives``, int32, and returns their number. The node above the root is always
     included. The time is linear in the number of positive nodes.
@@ -154,7 +155,7 @@ def mark_positives(tree, labels, positives):
 
 @njit(cache=True, nogil=True)
 def has_capacity_to_learn(tree, positives, n_features):
-    """Return whether the blocks of all positive nodes have capacity for all features of an instance."""
+    """Return whether the blocks of all positive nodes have capacity for rows of all features of an instance."""
     slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
     for v in positives:
         node = nodes[v]

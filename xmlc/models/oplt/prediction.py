@@ -23,7 +23,10 @@ def label_tree_of(tree: OnlineTree) -> LabelTree:
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return an online tree's weights as PLT weights, without auxiliary classifiers. The tree must have a label."""
+    """Return an online tree's weights as PLT weights, without auxiliary classifiers.
+
+    The tree must have at least one label.
+    """
     nodes, children = breadth_first(tree)
     parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
     degrees = tree.nodes["degree"][parents].astype(np.int64)
@@ -92,7 +95,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         first += columns.size
         entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # the order is by feature, because the feature is in the upper half
+        sort(entries)  # the order is by feature, because the feature is in the upper half of an entry
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):
@@ -118,7 +121,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        Overwritten with labels and estimates. NONE and 0 follow if there are fewer than k labels.
+        Overwritten with labels and estimates. If there are fewer than k labels, the label NONE and the estimate 0
+        follow.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

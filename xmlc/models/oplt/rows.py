@@ -3,11 +3,11 @@
 A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
 its row. All rows are in one array, and all tables are in another array. Rows and tables are allocated and freed within
 these arrays. Free rows or tables of the same size form a linked list, so that allocation takes constant time. The links
-are stored in the free memory.
+are stored in the free rows and tables themselves.
 
 A table is a run of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is the
-key, a feature. The lower half is the slot of the feature's row, which is not 0. An entry of 0 is empty. The authors'
-program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
+key, a feature. The lower half of an entry is the slot of the feature's row. This slot is not 0. An entry of 0 is empty.
+The authors' program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xmlc.models.plt.solvers import logistic_derivatives
 
 
 class OnlineScratch(NamedTuple):
-    """Hold buffers for one instance, with the slots and values of its features and scores and targets of siblings."""
+    """Hold buffers for one instance: slots and values of its features, and scores and targets of siblings."""
 
     slots: np.ndarray
     values: np.ndarray
@@ -73,7 +73,10 @@ def find_rows(table, bits, ids, slots):
 
 @njit(cache=True, nogil=True)
 def make_rows(tree, v, ids, slots, missing):
-    """Create a row of zeros for each of the ``missing`` features whose slot is 0. There must be capacity."""
+    """Create a row of zeros for each of the ``missing`` features whose slot is 0.
+
+    The arrays must have capacity for these rows.
+    """
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
     if bits > node.table_bits:
@@ -97,7 +100,8 @@ def make_rows(tree, v, ids, slots, missing):
 def score_block(tree, v, ids, values, scratch):
     """Return the linear scores of a block's columns for one instance, float32 (padded,), as a view of the scratch.
 
-    The function needs one look-up for each non-zero. If the block has the feature, it reads 4 bytes per column.
+    The function needs one look-up for each non-zero. If the block has the feature, the function reads 4 bytes per
+    column.
     """
     node = tree.nodes[v]
     known = np.int64(0)
@@ -116,10 +120,12 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
 
     Classifiers of positive children and auxiliary classifiers have target 1. All other classifiers have target 0. Each
-    block must have capacity for a row for each feature. The steps are bit-identical to `train_children_adagrad`. An
-    update moves 24 bytes per non-zero and column, and takes one look-up per non-zero and block.
+    block must have capacity for one row per feature of the instance. The steps are bit-identical to the steps of
+    `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and takes one look-up per non-zero and
+    block.
     """
-    # Fields are unpacked once. Passing the tree to a function per block takes a tenth of a binary tree's training time.
+    # The tree's fields are unpacked once for all blocks. Passing the tree to a function for each block would take a
+    # tenth of the training time of a binary tree.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)
     constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
@@ -208,7 +214,7 @@ def moved_row(tree, slot, padded, wider):
 def open_copies(tree, v, source, auxiliary):
     """Create a block of node v with a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    If ``auxiliary`` is 1, the block begins with another copy, the auxiliary classifier of v.
+    If ``auxiliary`` is 1, the block begins with another copy, which is the auxiliary classifier of v.
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
@@ -240,7 +246,9 @@ def slots_of(padded):
 
 @njit(cache=True, nogil=True)
 def take_row(tree, padded):
-    """Allocate a row of zeros for ``padded`` siblings and return its slot. One more slot must be free.
+    """Allocate a row of zeros for ``padded`` siblings and return its slot.
+
+    One slot more than the row takes must be free.
 
     A row that was never allocated is already zero.
     """
@@ -294,9 +302,10 @@ def give_table(tree, bits, index):
 
 @njit(cache=True, nogil=True)
 def slot_of(table, bits, feature):
-    """Return the index of a feature's entry in a table of 2**bits entries, or of the empty entry to use for it.
+    """Return the index of a feature's entry in a table of 2**bits entries.
 
-    Fibonacci hashing gives the first index to try.
+    If the feature has no entry, the result is the index of the empty entry to use for the feature. Fibonacci hashing
+    gives the first index to try.
     """
     wanted, one = np.uint64(feature), np.uint64(1)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
@@ -307,13 +316,13 @@ def slot_of(table, bits, feature):
 
 @njit(cache=True, nogil=True)
 def find_slot(table, bits, feature):
-    """Return the slot of a feature, uint64, or 0 if it is not in the table."""
+    """Return the slot of a feature's row, uint64, or 0 if the feature is not in the table."""
     return table[slot_of(table, bits, feature)] & np.uint64(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
-    """Insert a feature that is not in the table. There must be an empty entry."""
+    """Insert a feature that is not in the table. The table must have an empty entry."""
     table[slot_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 

@@ -32,17 +32,17 @@ NODE = np.dtype(
         ("column", np.int32),  # column of this node in its parent's block
         ("degree", np.int32),  # number of children
         ("leaf_children", np.int32),  # number of children that are leaves
-        ("n_leaves", np.int32),  # number of leaves below this node, itself included
+        ("n_leaves", np.int32),  # number of leaves below this node, 1 for a leaf
         ("padded", np.int32),  # number of columns in a row of the block, 0 if the node has no block
-        ("width", np.int32),  # number of columns in use
+        ("width", np.int32),  # number of columns of the block in use
         ("auxiliary", np.int32),  # 1 if column 0 is the node's auxiliary classifier, else 0
         ("n_features", np.int32),  # number of rows of the block, without the row of the constant feature
         ("table_bits", np.int32),  # the block's table has 2**table_bits entries
         ("bias", np.int64),  # slot of the row of the constant feature
-        ("table", np.int64),  # index of the table's first entry
+        ("table", np.int64),  # index of the first entry of the block's table
         ("stamp", np.int64),  # mark of the last instance for which the node was positive
-        ("head", np.int32),  # first positive child for that instance
-        ("next_positive", np.int32),  # next positive child of its parent
+        ("head", np.int32),  # first child of this node that is positive for that instance
+        ("next_positive", np.int32),  # next positive child of this node's parent
     ],
     align=True,
 )
@@ -64,10 +64,10 @@ class OnlineTree(NamedTuple):
         lower half. An entry of 0 is empty.
     free_rows : uint32 (64,)
         Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
-        the next free row. 0 means none.
+        the next free row. 0 means that there is no free row.
     free_tables : int64 (64,)
         Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
-        the next free table. 0 means none.
+        the next free table. 0 means that there is no free table.
     counters : int64 (N_COUNTERS,)
         Counts, marks and required capacities, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
     """
@@ -88,7 +88,7 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. The result is a tree without a model.
+    #: Whether only the classifiers that the policy needs are learned. The result has a tree but no model.
     tree_only: bool
     #: Weight of the tree's balance in the score of the policy "best_greedy".
     alpha: float
@@ -120,14 +120,14 @@ def empty_online_tree() -> OnlineTree:
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with at least the capacity that its counters require. Its content does not change."""
+    """Return the tree with at least the capacity that its counters require. The content of the tree does not change."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
 
 
 def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> OnlineTree:
-    """Return the tree with capacity for this many more nodes, slots of rows, and entries of hash tables."""
+    """Return the tree with capacity for more nodes, more slots of rows, and more entries of hash tables."""
     counters = tree.counters
     slots += int(counters[SLOTS_USED])
     if slots > MOST_SLOTS:
@@ -140,7 +140,7 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with ``array``. The other entries are zero.
+    """Return an array of at least ``size`` entries that begins with ``array``. All entries after ``array`` are zero.
 
     An array that owns its memory grows in place. The system then moves its pages, so that the array never takes twice
     its memory. Growth in place is safe, because kernels keep no view between calls and `OPLT` returns copies.
