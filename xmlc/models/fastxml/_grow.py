@@ -28,15 +28,15 @@ FOREST_FIELDS = (
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees in flat arrays. Nodes and leaves are numbered across the trees.
+    """Hold all trees in flat arrays. The numbers of nodes and leaves continue from tree to tree.
 
     Attributes
     ----------
     roots : ndarray of int32, shape (n_trees,)
-        Root of each tree: an inner node, or ~leaf.
+        Root of each tree: the number of an inner node, or ~l for leaf number l.
     children : ndarray of int32, shape (2 * n_inner,)
-        Children of inner node t, at index 2 t for the negative side and 2 t + 1 for the positive side. Encoded as in
-        ``roots``.
+        Children of inner node t, at index 2 t for the negative side and 2 t + 1 for the positive side. The children are
+        encoded as in ``roots``.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
         Start of each inner node's weights.
     features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
@@ -68,7 +68,7 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees. Its arrays are shared, and still contain all trees."""
+        """Return a forest of the first ``n`` trees. Both forests share the arrays, which still contain all trees."""
         return self._replace(roots=self.roots[:n])
 
 
@@ -92,7 +92,10 @@ def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
 
 
 def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the starts of concatenated parts and the end of the last part, int64. The empty first part is ignored."""
+    """Return the starts of concatenated parts and the end of the last part, int64.
+
+    The first part has to be empty, and has no start in the result.
+    """
     return np.cumsum([part.size for part in parts], dtype=np.int64)
 
 
@@ -107,9 +110,9 @@ class Workspace(NamedTuple):
     margins: np.ndarray  # float32 (n,): margin of each instance of a node
     moved: np.ndarray  # uint32 (n,): scratch for `divide`
     dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
-    label_counts: np.ndarray  # uint32 (m,), all zero between uses
-    feature_counts: np.ndarray  # uint32 (d,), all zero between uses
-    bounds: np.ndarray  # float32 (d, 2), all zero between uses
+    label_counts: np.ndarray  # uint32 (m,): scratch for labels, all zero between uses
+    feature_counts: np.ndarray  # uint32 (d,): scratch for features, all zero between uses
+    bounds: np.ndarray  # float32 (d, 2): bounds of derivatives, all zero between uses
     features: np.ndarray  # uint32 (d + 1,): columns of a node, see `gather_columns`
     starts: np.ndarray  # int64 (d + 2,): start of each column
     rows: np.ndarray  # uint32 (nnz + n,): instances of the columns
@@ -117,7 +120,7 @@ class Workspace(NamedTuple):
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
-    """Return a `Workspace` for n instances with nnz non-zeros: 8 nnz + 21 n + 28 d + 4 m bytes."""
+    """Return a `Workspace` of 8 nnz + 21 n + 28 d + 4 m bytes for n instances with nnz non-zeros."""
     return Workspace(
         np.arange(n, dtype=np.uint32),
         np.empty(n, dtype=np.int8),
@@ -140,7 +143,7 @@ class TreeSettings(NamedTuple):
     label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
     ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
     discounts: np.ndarray  # float64: `discount_table`
-    cost: float  # C, the weight of the loss: C / share of the instance's side among the node's instances
+    cost: float  # C: the loss of an instance has the weight C / share of the instance's side in the node
     max_leaf: int  # a node with at most this number of instances becomes a leaf
     labels_per_leaf: int  # a leaf keeps at most this many labels, with the largest weighted counts
     stopping: StoppingCriteria  # limits of the logistic regression
@@ -166,11 +169,11 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     -------
     children : list of int32
         Children of inner node t, at index 2 t + 1 for the negative side and 2 t + 2 for the positive side. Each child
-        is the number of an inner node, or ~leaf. Index 0 holds the root.
+        is the number of an inner node, or ~l for leaf number l. Index 0 holds the root.
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, features ascending.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
-        Labels of each leaf (ascending), the number of its instances with each label, and the number of all its
+        For each leaf, its labels (ascending), the number of its instances with each label, and the number of all its
         instances. These lists and the lists of inner nodes begin with an entry that only fixes the type of the list.
     """
     n = x.indptr.size - 1
@@ -178,7 +181,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     none = work.features[:0]
     features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
-    todo = [(0, n, 0)]  # start and end in the order, and the node's index in ``children``
+    todo = [(0, n, 0)]  # start and end of a node in ``work.order``, and the node's index in ``children``
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
@@ -265,9 +268,9 @@ def divide(x, node, features, weights, bias, dense, moved):
         The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
         program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.
     dense : float32 (d,)
-        Scratch, all zero before and after.
+        Scratch array, all zero before and after the call.
     moved : uint32
-        Scratch, at least k long.
+        Scratch array of at least k entries.
 
     Notes
     -----
@@ -282,7 +285,7 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so both writes happen. The wrong one is overwritten later.
+        # A branch would often be mispredicted, so both writes happen. The wrong write is overwritten later.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive
@@ -300,10 +303,10 @@ def divide(x, node, features, weights, bias, dense, moved):
 def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
-    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. Two sums per
-    feature bound the derivative in both directions. Instance i adds at most its cost times \|x_ij\| to one sum of
-    feature j, depending on sign and class. A feature whose two sums are below 1 is dropped. At a node with few
-    instances, most features are dropped.
+    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. For each feature,
+    two sums bound the derivative in the positive and the negative direction. Instance i adds at most its cost times
+    \|x_ij\| to one sum of feature j, depending on sign and class. A feature is dropped if neither of its two sums
+    exceeds 1. At a node with few instances, most features are dropped.
 
     Parameters
     ----------
@@ -316,7 +319,7 @@ def gather_columns(x, node, side, costs, work):
     costs : (float32, float32)
         Weights of the loss of a positive and of a negative instance.
     work : Workspace
-        Memory whose columns are overwritten.
+        Memory in which the columns are overwritten.
 
     Returns
     -------
@@ -328,7 +331,7 @@ def gather_columns(x, node, side, costs, work):
     Notes
     -----
     Two passes over the non-zeros each read 8 bytes per non-zero and update 12 bytes of scratch at random. The second
-    pass also writes 8 bytes.
+    pass also writes 8 bytes per non-zero.
     """
     counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
     rows, values = work.rows, work.values
@@ -343,7 +346,8 @@ def gather_columns(x, node, side, costs, work):
             counts[feature] = end  # from here on, ``counts`` holds the position of the feature's next value
             starts[n_columns] = end
             end += n_own
-            # Dropped features move behind the kept features. Their positions are set to ``end`` below.
+            # Dropped features move behind the kept features. The positions of dropped features are set to ``end``
+            # below.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
     for feature in features[n_columns:n_touched]:
@@ -362,7 +366,7 @@ def gather_columns(x, node, side, costs, work):
 
 @njit(cache=True, nogil=True)
 def bound_features(x, node, side, costs, counts, bounds, features):
-    """Count each feature's instances, bound its derivative in both directions, and list the features."""
+    """Count the instances of each feature, bound the derivative of each feature, and list the features."""
     indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
     n_touched = 0
     for i in range(node.size):
@@ -384,8 +388,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
 def fill_columns(x, node, places, end, rows, values):
     """Write each non-zero to the next position of its feature's column.
 
-    Non-zeros of features without a column are written to position ``end``, behind the columns. A branch instead would
-    be mispredicted for many non-zeros.
+    Non-zeros of features without a column are written to position ``end``, behind the columns. A branch that skips such
+    non-zeros would often be mispredicted.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
@@ -412,7 +416,7 @@ def number_labels(y, node, numbers):
     node : uint32 (k,)
         Instances of the node.
     numbers : uint32 (m,)
-        Scratch, all zero before and after.
+        Scratch array, all zero before and after the call.
 
     Returns
     -------
@@ -467,7 +471,9 @@ def distinct_labels(y, node, counts):
 
 @njit(cache=True, nogil=True)
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
-    """Count the labels of a leaf and keep the labels with the largest weighted counts. Ties go to the smaller label.
+    """Count the labels of a leaf and keep the labels with the largest weighted counts.
+
+    Among labels with equal weighted counts, the smaller label is kept.
 
     Parameters
     ----------
@@ -478,7 +484,7 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
     label_weights : float32 (m,)
         Weight of each label.
     counts : uint32 (m,)
-        Scratch, all zero before and after.
+        Scratch array, all zero before and after the call.
     max_labels : int
         Largest number of labels to keep.
 

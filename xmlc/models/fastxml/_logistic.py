@@ -44,7 +44,7 @@ class NodeColumns(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Hold the classes of a node's n instances and the values that depend on the weights."""
+    """Hold the classes of a node's n instances, and the values of the instances that depend on the weights."""
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
@@ -86,10 +86,10 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     -----
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
     weights that are non-zero or violate the optimality conditions. Then the step is halved until the objective falls
-    enough. Each pass draws a new order of the coordinates. With a fixed order, a fit took three times as long at the
-    root of delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex. An update of a weight reads 12
-    bytes for each non-zero of its column. If the weight changes, the update reads 16 more bytes and writes 4. Arrays
-    indexed by instance stay in the cache.
+    enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root of delicious and
+    tib-core-26k took three times as long. With a fixed order, the forest also lost 0.4 points of P@3 on bibtex. An
+    update of a weight reads 12 bytes for each non-zero of its column. If the weight changes, the update reads 16 more
+    bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
@@ -182,7 +182,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(cache=True, nogil=True, inline="always")
 def violation_of(derivative, weight):
-    """Return the smallest absolute subgradient at a weight. It is zero at the optimum."""
+    """Return the smallest absolute subgradient at a weight. This subgradient is zero at the optimum."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -195,9 +195,9 @@ def violation_of(derivative, weight):
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model by coordinate descent and return the number of passes.
 
-    The function writes the step, and uses ``along`` for the change of each instance's derivative. A pass skips weights
-    that are zero if their derivative is well inside the interval where zero is optimal. When the other weights have
-    converged, a pass visits all weights again.
+    The function writes the step to ``coordinates``, and uses ``along`` for the change of each instance's first
+    derivative. A pass skips weights that are zero if their derivative is well inside the interval where zero is
+    optimal. When the other weights have converged, a pass visits all weights again.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     along, curvature, one = sides.along, sides.curvature, np.float32(1)
@@ -243,7 +243,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(cache=True, nogil=True, inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the change of one weight that minimises its second-order model plus |w|, limited to -10 .. 10."""
+    """Return the change of one weight w that minimises the second-order model plus |w|, limited to -10 .. 10."""
     one, limit = np.float32(1), np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second
@@ -256,7 +256,7 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Apply a step size that decreases the objective enough, and return the new loss, or -1 if there is none."""
+    """Apply a step size that decreases the objective enough, and return the new loss, or -1 if no step size does."""
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along
     weights, slope, _, step, _ = unowned(coordinates)

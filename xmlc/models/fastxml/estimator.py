@@ -40,9 +40,9 @@ class FastXML(AveragedForest):
     A node assigns its instances to two sides, so that ranking the labels of each side by frequency maximises nDCG. The
     node learns a sparse linear classifier that separates the sides. A leaf stores, for each label, the share of its few
     instances that have the label. The estimate of a label is the mean of its shares in the leaves that an instance
-    reaches. The estimate is 0 for almost all labels. The method is FastXML (Prabhu and Varma, KDD 2014). As in their
-    program, nDCG is optimised once, from random sides. Then L1-regularised logistic regression fits the classifier
-    once.
+    reaches. The estimate is 0 for almost all labels. The method is FastXML (Prabhu and Varma, KDD 2014). As in the
+    authors' program, nDCG is optimised once, from random sides. Then L1-regularised logistic regression fits the
+    classifier once.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class FastXML(AveragedForest):
     labels_per_leaf : int
         Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
-        Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of
-        its labels, as FastXML does. "dcg" uses the undivided DCG, like the program of PfastreXML (its ``USE_IDCG`` is
-        false). Instances with many labels then have a larger influence.
+        Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of its
+        labels, as FastXML does. "dcg" uses the undivided DCG, like the program of PfastreXML (its ``USE_IDCG`` is
+        false). With "dcg", instances with many labels have a larger influence.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first. The published results use unscaled features.
     propensity_weighted : bool
@@ -74,7 +74,8 @@ class FastXML(AveragedForest):
     random_state : int
         Seed of the initial random sides. Each tree uses different random numbers.
     n_jobs : int or None
-        Threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
+        -1 uses all cores.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class FastXML(AveragedForest):
     Notes
     -----
     Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Estimates are small
-    fractions with many ties. Shares are summed in float64 and rounded once to float32, so equal fractions are equal
+    fractions with many ties. Shares are summed in float64 and rounded once to float32, so equal fractions become equal
     numbers. Thresholds then separate estimates as they would in exact arithmetic.
 
     Examples
@@ -151,7 +152,7 @@ class FastXML(AveragedForest):
 
         These scores give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log B``. Scores are positive,
         so that a score of 0 (not stored) still means that the label is no candidate. A positive score below the
-        smallest normal float32 is raised to that number. The published program returns the same product for the 1000
+        smallest normal float32 is raised to that number. The published program returns the same scores for the 1000
         best labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
@@ -210,7 +211,7 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     first, last : int
         The block consists of the instances first to last - 1.
     root : int
-        Root of the tree: an inner node, or ~leaf.
+        Root of the tree: the number of an inner node, or ~l for leaf number l.
     forest : BinaryForest
         All trees.
     n_features : int
@@ -222,8 +223,8 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
 
     Notes
     -----
-    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends them
-    to the children, in prediction as in training.
+    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends these
+    instances to the children, in prediction as in training.
     """
     starts = forest.weight_starts
     order = np.arange(first, last).astype(np.uint32)
