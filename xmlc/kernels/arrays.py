@@ -71,8 +71,8 @@ def sort(values):
 def stable_order(ids):
     """Return the int64 permutation that sorts ``ids``, numbers below 2**32. Equal ids keep their order.
 
-    ``np.argsort`` with mergesort gives the same result. This kernel calls `sort`, which is compiled for other kernels
-    anyway.
+    ``np.argsort`` with mergesort gives the same result. The kernel calls `sort` instead, which is compiled for other
+    kernels anyway.
     """
     keys, order = np.empty(ids.size, dtype=np.uint64), np.empty(ids.size, dtype=np.int64)
     for i in range(ids.size):

@@ -55,7 +55,7 @@ class KernelCSR(NamedTuple):
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
     """Return a CSR matrix in the form for kernels, without a copy if the matrix already has this form.
 
-    This function is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
+    `kernel_csr` is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
     here.
 
     Unsigned 32-bit indices let the compiler drop the test for negative indices. That test slows a kernel down by a
@@ -267,7 +267,10 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
 
 
 def rounded(thresholds: Any) -> np.ndarray:
-    """Return thresholds in float32. Thresholds below 1 stay below 1, so an estimate of 1 exceeds them."""
+    """Return thresholds in float32.
+
+    Thresholds below 1 stay below 1 when they are rounded, so an estimate of 1 exceeds such thresholds.
+    """
     values: np.ndarray = np.asarray(thresholds, dtype=np.float32)
     return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
 

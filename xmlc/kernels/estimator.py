@@ -88,8 +88,8 @@ class Estimator:
     """Serve as the base class of estimators that work with clone, pipelines and grid searches of scikit-learn.
 
     Hyperparameters are the arguments of ``__init__``, which stores each argument unchanged under its name. A subclass
-    may define ``__init__``. It may also declare the hyperparameters in its body and use the decorator
-    ``hyperparameters`` below.
+    may define ``__init__``. A subclass may also declare the hyperparameters in the body of the class and use the
+    decorator ``hyperparameters`` below.
     """
 
     #: The domain of each hyperparameter by name. If a hyperparameter has no domain, the class itself must check the

@@ -133,8 +133,8 @@ def prove_sparse(matrix: Any, name: str) -> bool:
     Returns
     -------
     bool
-        Whether indices ascend strictly within each row, or within each column for CSC. Always False for formats other
-        than CSR, CSC and BSR.
+        Whether indices ascend strictly within each row, or within each column for CSC. The result is always False for
+        formats other than CSR, CSC and BSR.
 
     Raises
     ------

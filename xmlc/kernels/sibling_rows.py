@@ -183,8 +183,8 @@ def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
     If the siblings do not fill the last register, the last vector overlaps the previous vector. The sums in both
-    vectors are bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. It also reads 8 bytes per
-    non-zero of the instance for every 64 siblings.
+    vectors are bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also reads 8 bytes
+    per non-zero of the instance for every 64 siblings.
 
     Parameters
     ----------

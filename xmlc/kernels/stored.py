@@ -102,7 +102,7 @@ class Field:
         A number or named size. All numbers of the array must be less than ``below``.
     starts : str or None
         If given, the numbers are start positions of parts of another array, and this text names its size. The numbers
-        must run from 0 to the size without decreasing.
+        must begin with 0, never decrease, and end with the size.
     finite : bool
         Whether NaN and infinite numbers raise an error.
     optional : bool

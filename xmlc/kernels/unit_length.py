@@ -13,7 +13,7 @@ from xmlc.kernels.sums import pairwise
 def scale_rows(indptr, values, scaled, start, end):
     """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of length 0 stays unchanged.
 
-    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value and the `pairwise` sum of the other
+    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value to the `pairwise` sum of all later
     squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
 
     Parameters
