@@ -1,11 +1,12 @@
 """Run GFM, Algorithm 1 of gfm2011, on a block of instances or on one instance, with kernels.
 
-An instance is first converted to a compact form. This form has only the L labels and the S sizes s_y whose probability
-is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along the labels.
+An instance is first converted to a compact form. The compact form contains only the L labels and the S sizes s_y whose
+probability is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along
+the labels.
 
-Three kernels run on a block, whose input is dense P, samples, or marginals. These kernels return ``kept``, the labels
-of the best sets, as uint32, instance after instance. They write the sizes of the sets and their expected F-measures to
-arrays.
+Three kernels run on a block, whose input is dense P, samples, or marginals. Each kernel returns ``kept``, the labels of
+the best sets, as uint32, instance after instance. Each kernel writes the sizes of the best sets and their expected
+F-measures to arrays.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def candidates(p, ids, with_empty=True):
     Returns
     -------
     order : int64 (L,)
-        Indices of all labels. The first K are sorted by descending marginal, then ascending id.
+        Indices of all labels. The first K indices are sorted by descending marginal, then ascending id.
     K : int
         Upper bound on the size of the best set.
     p_empty : float64
@@ -149,7 +149,7 @@ def expected_of_first(p, tail):
         The other marginals, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # A_0, A_1, ... one after the other, where A_k has k + 1 entries
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # the distributions A_0, A_1, ... in one array. A_k has k + 1 entries.
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]

@@ -66,7 +66,7 @@ def without_label(pmf, p, rest):
     Parameters
     ----------
     pmf : float64 (size,)
-        Result of `count_distribution` up to `count_limit`. Its last entry is negligible, or is the probability that all
+        Result of `count_distribution` up to `count_limit`. The last entry is negligible, or is the probability that all
         labels are positive.
     p : float64
         Marginal of the label.

@@ -53,7 +53,7 @@ def expected_by_cells(p, k, n_cells):
     """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
 
     The programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each k, the programme processes
-    all m labels again, including labels with marginal 0. It maintains the probability of each state.
+    all m labels again, including labels with marginal 0. The programme maintains the probability of each state.
 
     Each positive among the first k labels is a true positive. For the labels after the first k, the state (a, r) means
     a true positives and r other positives. The first cells represent r = 0, 1, .. exactly. The last cell represents all

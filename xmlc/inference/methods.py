@@ -116,7 +116,7 @@ def infer_blocks(
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None
-        The time limit. None means no limit.
+        The time limit. None means no time limit.
     size_weights : ndarray of float64, shape (S,), or None
         Weights of the sizes. Required if ``takes_sizes`` of the method is true.
 
