@@ -33,7 +33,7 @@ class ExpectedF(ThresholdMethod):
     """Find for each label the threshold with the highest expected F-measure on unlabelled instances.
 
     Macro-F is a mean over labels, so each label is optimised separately. The set of instances with the highest expected
-    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). This fact is Theorem 2.1 of
+    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). This rule is Theorem 2.1 of
     gfm2011 with the roles of labels and instances exchanged.
 
     Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The method approximates
@@ -195,9 +195,9 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
 
     The expected macro-F is defined as in `ExpectedF`. The method starts with the sets of `ExpectedF` and improves them
     by block coordinate ascent (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
-    multi-label classification*, NeurIPS 2023). It replaces the set of one instance at a time by the best set, given all
-    other sets, until no set changes. At the end, changing the set of one instance cannot raise the expectation.
-    Changing several sets together may raise the expectation.
+    multi-label classification*, NeurIPS 2023). The ascent replaces the set of one instance at a time by the best set,
+    given the sets of all other instances. The ascent ends when no set changes. Changing the set of one instance then
+    cannot raise the expectation. Changing several sets together may raise the expectation.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
     counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    # If both index arrays have the same type, scipy does not copy them.
+    # scipy does not copy ``indptr`` and ``indices`` if both have the same type.
     indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
     predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
     predicted.has_canonical_format = True
@@ -111,7 +111,9 @@ def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
 
 
 class ThresholdMethod(Estimator):
-    """Serve as the base class of threshold methods. ``fit`` learns a threshold per label, and ``predict`` uses it.
+    """Serve as the base class of threshold methods.
+
+    ``fit`` learns a threshold per label, and ``predict`` uses the learned thresholds.
 
     Attributes
     ----------
@@ -168,8 +170,8 @@ class STO(RankingMethod):
     - If the empty prediction is best for a label, its threshold is its largest estimate.
     - A label without estimates above kappa_j gets the threshold kappa_j.
 
-    The method reads the estimates twice. It searches each estimate among the sorted estimates of its label's positives.
-    The method needs memory for one block of estimates and 24 bytes for each positive.
+    The method reads the estimates twice. The method looks up each estimate among the sorted estimates of its label's
+    positives. The method needs memory for one block of estimates and 24 bytes for each positive.
 
     Parameters
     ----------

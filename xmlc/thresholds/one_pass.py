@@ -189,7 +189,7 @@ class FTA(OnePassMethod):
     n_jobs: int | None = None
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Count hits and predictions at each fixed threshold, then choose thresholds by all counts so far."""
+        """Count hits and predictions at each fixed threshold, then choose thresholds by all counts since ``fit``."""
         lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
         if self._counted is None:  # counters of positives, and of hits and predictions at each threshold, lowest first
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))

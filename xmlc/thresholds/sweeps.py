@@ -148,7 +148,7 @@ def tune(
     Y : boolean csr_array, shape (n, m)
         Validation label sets.
     priors : ndarray, shape (m,), or None
-        Shares of the labels in the training split. None uses the shares in Y.
+        Shares of the labels in the training split. None uses the shares of the labels in ``Y``.
     grid : sequence of float
         The set C.
     min_probability : float
@@ -156,8 +156,8 @@ def tune(
     score_test : callable, optional
         Function of a point's thresholds that returns their scores on the test set.
     measure : str, optional
-        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. It is a name
-        that `xmlc.metrics.classification_metrics` returns, and higher values must be better.
+        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. The measure is
+        a name that `xmlc.metrics.classification_metrics` returns. Higher values of the measure must be better.
     unlabelled : csr_array of float32, optional
         Estimates that replace ``spe`` for a method that needs no validation set.
 
