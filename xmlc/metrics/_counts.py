@@ -14,7 +14,8 @@ DRAWS = 0x7E57  # the seed for drawing test instances, the same for every record
 def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
     """Count true positives, positives and predicted positives per label, and true positives per instance.
 
-    Both label sets are sorted within a row, so one merge per row suffices. The kernel reads 4 bytes per stored entry.
+    True and predicted labels are sorted within a row, so one merge per row suffices. The kernel reads 4 bytes per
+    stored entry.
 
     Parameters
     ----------

@@ -340,7 +340,8 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     return _mean(scores) if present.any() else math.nan
 
 
-# These measures are macro-F over the present labels of a group. Unlike P@k, macro-F depends strongly on rare labels.
+# The measures by frequency are macro-F over the labels of a group that occur in the test set. Unlike P@k, macro-F
+# depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
     for lowest, highest, name, title in (

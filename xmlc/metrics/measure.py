@@ -35,7 +35,8 @@ class Measure(Generic[Scored]):
     kind : {"measure", "constant"}
         "constant" if the value depends only on the test set, "measure" if it also depends on the prediction.
     in_tables : bool
-        Whether tables of the papers may contain the measure as a column. Records and the long table always contain it.
+        Whether tables of the papers may contain the measure as a column. Records and the long table always contain the
+        measure.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Compute progressive validation, which scores the prediction for each instance of a stream before training on it.
+"""Compute progressive validation, which scores each prediction before the model is trained on the instance.
 
 Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. A curve
 has one value for each given number t, computed from the first t instances of the stream.
@@ -47,8 +47,8 @@ def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -
     Y : boolean CSR, shape (n, m)
         The truth, in the order of the stream.
     labels : ndarray of int32, shape (n, k)
-        The ranking for each instance before training on it. Only the first column is used. The value -1 counts as a
-        wrong label.
+        The ranking of labels for each instance, predicted before a model is trained on the instance. Only the first
+        column is used. The value -1 counts as a wrong label.
     instances : ndarray of int64
         The numbers t of instances, from 1 to n.
 
