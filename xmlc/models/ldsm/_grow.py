@@ -41,8 +41,8 @@ class MultiwayForest(NamedTuple):
     inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
         First inner node and first leaf of each tree.
     children : ndarray of int32, shape (n_inner, M)
-        Child in each direction: an inner node, or ~leaf. The root of a tree is the first inner node of the tree, or the
-        first leaf if the tree has no inner node.
+        Child in each direction: an inner node, or ~leaf. The root of a tree is the tree's first inner node. Without
+        inner nodes, the root is the first leaf.
     levels : ndarray of int32, shape (n_inner,)
         Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
@@ -138,7 +138,7 @@ def grow_multiway_tree(
     Notes
     -----
     In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 bytes for each pair of a leaf and one of its
-    instances. The arrays of nodes are appended to the arrays of the tree a few nodes at a time, so that no tree is in
+    instances. The arrays of a few nodes at a time are appended to the arrays of the tree. No tree is therefore in
     memory twice.
     """
     n, arity = x.indptr.size - 1, settings.arity

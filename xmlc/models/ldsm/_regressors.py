@@ -138,7 +138,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 # The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
 #
 # C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
-# predictions h_j over these labels, and S_j^i is the part of this sum for label i. Then the paper's probabilities are
+# predictions h_j over these labels. S_j^i is the part of this sum for label i. Then the paper's probabilities are
 # P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's objective, equation (1):
 #
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.

@@ -39,11 +39,11 @@ class LdSM(AveragedForest):
     histogram has the largest sum minus maximum. The estimate of a label is the mean of its shares in the leaves that an
     instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
 
-    If paper and program differ, an option selects between them. ``exceed=True, ties="first",
+    If the paper and the authors' program differ, an option selects between the two. ``exceed=True, ties="first",
     initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
     except for the nodes that stay leaves (Notes). Most defaults are the program's defaults. The defaults of ``epochs``,
-    ``learning_rate``, ``max_nodes`` and ``lambda_1`` give better rankings on several datasets (docs/models.md).
-    ``shares`` also differs from the program.
+    ``learning_rate``, ``max_nodes`` and ``lambda_1`` differ from the program, because they give better rankings on
+    several datasets (docs/models.md). ``shares`` also differs from the program.
 
     Parameters
     ----------
