@@ -17,8 +17,8 @@ SUM_UNIT = 2.0**-30  # unit of the integer sums, whose lowest bits count the pro
 FLAT = 3  # number of shared features for which the second line is the tightest bound
 POWERS = 4096  # number of steps in the table of powers of the Jaccard similarity J
 ROUNDING = 1e-6  # more than the float32 error of terms whose sum is at most 1, and of a sum of three such numbers
-# Operations that `ROUNDING` does not cover do not round. No bound is NaN, and signs of zeros do not
-# matter, so a minimum is a single instruction.
+# All operations that `ROUNDING` does not cover are exact. No bound is NaN, and signs of zeros do not matter, so a
+# minimum is a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
 SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
 

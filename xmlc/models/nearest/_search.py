@@ -2,9 +2,9 @@
 
 The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
 Frequent features have no postings, because most postings would be theirs. Words of bits show which frequent features an
-instance shares with the query, and give an upper bound of the inner product over these features. The sum of postings
-and this bound give an upper bound of each similarity. A similarity is computed only if its bound reaches the S-th best
-similarity.
+instance shares with the query. The words also give an upper bound of the inner product over these features. The sum of
+postings and this bound give an upper bound of each similarity. A similarity is computed only if its bound reaches the
+S-th best similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 

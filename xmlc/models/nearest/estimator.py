@@ -220,7 +220,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _ranked(
         self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the most weighted votes of given neighbours, and the labels' weighted estimates."""
+        """Return the k labels with the largest weighted votes of given neighbours, and the labels' weighted shares."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
         self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
@@ -298,7 +298,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         except IndexError:
             room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
         kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
-        self._idle[1].append(room)  # the kernel has set its votes to zero again
+        self._idle[1].append(room)  # the kernel has set all votes to zero again
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
