@@ -214,7 +214,8 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     -------
     list of ndarray
         The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first,
-        because they take the most steps. The last label must take little time, because other lanes wait for it.
+        because they take the most steps. The last label of a task must take little time, because the other lanes wait
+        for this label.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
