@@ -16,7 +16,7 @@ from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
 LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target in xmlc (`largest_leaf`)
-MIN_NONZEROS_TO_SPLIT = 1 << 20  # a smaller segment and all segments below it are one task
+MIN_NONZEROS_TO_SPLIT = 1 << 20  # a segment with fewer non-zeros is one task, together with all segments below it
 MAX_SEGMENTS_TO_SPLIT = 64  # a segment with less than 1 / 64 of all non-zeros is also one task
 MIN_GAIN = 1e-4  # rounds continue while the mean similarity gains at least this much (Parabel)
 MAX_ROUNDS = 50

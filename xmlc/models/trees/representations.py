@@ -12,8 +12,8 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-NONZEROS_PER_TASK = 1 << 20  # non-zeros in a task, where an instance is counted once for each of its labels
-PIECES_AT_ONCE = 32  # finished tasks that wait in memory, at most 256 MB unless one label has more non-zeros
+NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
+PIECES_AT_ONCE = 32  # finished tasks in memory, at most 256 MB unless one label has more non-zeros than a task
 LEAST_SQUARE = 1e-70  # rows with a smaller squared length are not scaled, because they may be far too short for float32
 
 
