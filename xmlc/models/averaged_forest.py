@@ -44,8 +44,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. This class reads the ``biases`` of the inner nodes, the ``features`` to
-        which the weights belong, and ``sizes``, the number of training instances of each leaf. It also reads the label
+        The trees as arrays for the kernels. This class reads the ``biases`` of the inner nodes and the ``features`` to
+        which the weights belong. It also reads ``sizes``, the number of training instances of each leaf, and the label
         histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
         returns the first n trees.
     tail_ : TailClassifiers or None
@@ -250,7 +250,7 @@ class JoinedTrees:
     Parameters
     ----------
     fields : iterable of Field
-        Fields of the forest. The fields mark the arrays that contain starts, or codes of nodes.
+        Fields of the forest. Each field states whether its array contains starts, or codes of nodes.
     folder : Path or None
         Folder to which the arrays are written. None keeps the arrays in memory.
     """

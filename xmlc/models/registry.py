@@ -187,7 +187,7 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
     """List the files that a model reads in its runs on a dataset, such as another program's estimates.
 
-    The hyperparameters of a custom model can also name files, which are listed too.
+    For a custom model, the list also contains the files that are named in the model's hyperparameters.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":

@@ -75,9 +75,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use 29, which reserves 8.6 GB.
         Only memory that is written is used, which is 3.2 GB for ALOI, including the instances.
     time_limit : float or None
-        Maximum CPU time of training in seconds. None for no limit.
+        Maximum CPU time of training in seconds. None means no limit.
     memory_limit : float or None
-        Maximum address space of the program in GB (10^9 bytes). None for no limit. Each instance takes about 35 kB.
+        Maximum address space of the program in GB (10^9 bytes). None means no limit. Each instance takes about 35 kB.
     random_state : int
         Seed of the order of the instances in `fit`, and of the program.
 
@@ -110,7 +110,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         ------
         XmlcError
             The program is not installed, an instance does not have exactly one class, or training exceeded
-            ``time_limit`` or ``memory_limit``. No model is left then.
+            ``time_limit`` or ``memory_limit``. The estimator is then in the same state as before the call.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)

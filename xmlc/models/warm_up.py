@@ -27,7 +27,7 @@ def warm_up(
     share: Any = hyperparameters.get("warm_start")
     rows = math.ceil(WARM_UP_ROWS / (share or 1))  # a warm start builds its tree from this share of the rows
     if share or hyperparameters.get("max_leaf", 0) is None:
-        # With small leaves, the tree over few labels has inner nodes, so that the code that builds them is compiled.
+        # With small leaves, the tree over few labels has inner nodes, so that the code for inner nodes is compiled.
         copy.set_params(max_leaf=hyperparameters["arity"])
     copy.fit(X[:rows], Y[:rows])
     return copy

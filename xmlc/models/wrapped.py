@@ -26,7 +26,7 @@ from xmlc.models.fitting import takes_no_weights
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # limit of the memory for dense label sets; most estimators use 8 bytes per entry
 ENTRIES = 1 << 22  # number of dense estimates that are in memory at a time
-INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # a hyperparameter that names an estimator of another library
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # a hyperparameter value that names an estimator of another library
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
