@@ -1,4 +1,4 @@
-"""Drop the small weights of a label tree and store the others as sparse rows."""
+"""Drop the small weights of a label tree and store the other weights as sparse rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def append_rows(
     sibling_type : type
         Dtype of the sibling numbers, see `sibling_type`.
     n_jobs : int or None
-        Threads, see `xmlc.core.threads.resolve_threads`.
+        Number of threads, see `xmlc.core.threads.resolve_threads`.
 
     Returns
     -------

@@ -82,8 +82,8 @@ class PLT(SparseProbabilityEstimator):
         degree 16. The default of a "kmeans" tree depends on the number of labels with a training instance. This default
         degree is 16 for up to 6,400 labels and 32 for up to 18,000 labels. For more labels the default degree is 16,
         except with solver "batch". With solver "batch", the default degree is 64 for up to 51,000 labels and 128 for up
-        to 144,000 labels. For more labels it is between 32 and 128. These default degrees avoid inner nodes with only a
-        few leaves.
+        to 144,000 labels. For more labels this default degree is between 32 and 128. These default degrees avoid inner
+        nodes with only a few leaves.
     tree : {"random", "kmeans"}
         Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
         groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
@@ -124,8 +124,8 @@ class PLT(SparseProbabilityEstimator):
     gamma : float
         Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
         first step has t = 0. The paper does not specify the first value of t. The authors' program starts with t = 1.
-        To imitate their program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight is
-        gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
+        To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight
+        is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
     eps : float
         AdaGrad: constant in the step size, see ``gamma``.
     epochs : int
@@ -143,14 +143,15 @@ class PLT(SparseProbabilityEstimator):
         Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
         Weights of at most this absolute value are dropped right after training, and the other weights are stored
-        sparse. Neither training nor the model then holds all weights in memory. Parabel uses ``weight_threshold=0.1``.
-        None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights then take fewer bytes, and
-        None otherwise. "auto" also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
+        sparse. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
+        ``weight_threshold=0.1``. None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights
+        then take fewer bytes, and None otherwise. "auto" also keeps all weights if ``unit_norm`` is False or
+        ``hash_bits`` is set.
     hash_bits : int or None
         None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
-        2**k weights. All nodes share these weights (plt2016, Section 6, uses 2**30 weights). Memory is then bounded for
-        any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and training on one thread.
-        Nodes that share weights cannot be trained in parallel.
+        2**k weights. All nodes share these weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``, memory
+        is bounded for any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and training
+        on one thread. Nodes that share weights cannot be trained in parallel.
     max_samples : float or None
         Share of the instances to train on, drawn at random with the seed. The tree is also built from the drawn
         instances, and has only their labels. With the solver and tree of oplt2021, this estimator is IPLT, trained on
@@ -196,8 +197,8 @@ class PLT(SparseProbabilityEstimator):
     larger.
 
     `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
-    weights to the model's files. Predictions read these files as needed and are fastest if the files fit in memory. If
-    the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
+    weights to the model's files. Predictions read the model's files as needed and are fastest if the files fit in
+    memory. If the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
 
     Examples
     --------
@@ -244,7 +245,7 @@ class PLT(SparseProbabilityEstimator):
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
-        """Return an estimator with the best hyperparameters for ranking. Its scores do not estimate probabilities.
+        """Return an estimator with the best hyperparameters for ranking. The scores do not estimate probabilities.
 
         The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``:
         the squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on validation
@@ -322,8 +323,8 @@ class PLT(SparseProbabilityEstimator):
         """Return the row numbers in the order in which a pass visits the rows, and the weight of each visit.
 
         SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row is visited more
-        than 16 times in a pass. A row whose weight exceeds this limit takes longer steps. If the mean weight exceeds
-        16, all weights are scaled down to a mean of 16.
+        than 16 times in a pass. A row whose weight exceeds the largest number of visits takes longer steps. If the mean
+        weight exceeds 16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -533,7 +534,10 @@ class PLT(SparseProbabilityEstimator):
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _max_degree(self) -> int:
-        """Return the largest number of siblings in the tree, cached because computing it takes longer than a search."""
+        """Return the largest number of siblings in the tree.
+
+        The number is cached, because computing it takes longer than a search.
+        """
         if self._measured[0] is not self.tree_:
             self._measured = (self.tree_, int(np.diff(self.tree_.children).max()))
         return self._measured[1]

@@ -70,9 +70,9 @@ def clear_features(features, scratch):
 def find_marked(ids, values, words, ranks, out_ids, out_values):
     """Find the features of an instance that are in the set of a `Scratch`.
 
-    The set takes 12 bytes per 64 features of the data. The first-level cache holds it for up to about 200,000 features.
-    Every feature is written to the result. If a feature is not in the set, the next feature overwrites it. A branch
-    that skips such features would be slower, because it is unpredictable.
+    The set takes 12 bytes per 64 features of the data. The first-level cache holds the set for up to about 200,000
+    features. Every feature is written to the result. If a feature is not in the set, the next feature overwrites it. A
+    branch that skips such features would be slower, because the branch is unpredictable.
 
     Parameters
     ----------

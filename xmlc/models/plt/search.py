@@ -196,8 +196,8 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    This is best-first search (plt2016, Section 5.2, last paragraph but one): Algorithm 4 with a priority queue. No
-    other exact search evaluates fewer node classifiers.
+    The search is best-first search (plt2016, Section 5.2, last paragraph but one): Algorithm 4 with a priority queue.
+    No other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------

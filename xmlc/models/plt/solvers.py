@@ -29,7 +29,8 @@ class Sgd(NamedTuple):
     ----------
     step : float
         Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``. The authors' Java
-        program starts with t = 1. To imitate their program, set the initial step size to ``step / (1 + lam * step)``.
+        program starts with t = 1. To imitate the authors' program, set the initial step size to
+        ``step / (1 + lam * step)``.
     lam : float
         Regularisation lambda.
     epochs : int
@@ -72,7 +73,7 @@ class DualDescent(NamedTuple):
     max_epochs : int
         The largest number of passes over the instances.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
+        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
     key : uint64
         Key of the random numbers that order the instances.
     """
@@ -145,8 +146,9 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     of v.
 
     For the parameters see `solve`. A row of ``state`` has the weights of the padded siblings and then their sums of
-    squared derivatives, in the same or adjacent cache lines. Each non-zero of an instance moves 24 bytes per sibling:
-    two reads of the weight, a read of the sum, a write of the weight, a write of the sum, and a read of the instance.
+    squared derivatives, in the same or adjacent cache lines. Each non-zero of an instance moves 24 bytes per sibling.
+    These are two reads of the weight, a read of the sum, a write of the weight and of the sum, and a read of the
+    instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
@@ -185,8 +187,8 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
 
     Each pass has a new random order of the instances. The training of a sibling stops when no alpha_i moves by more
     than its limit in a pass. The limit of alpha_i is ``tol * C``, multiplied by v_i if v_i is below 1. When the
-    remaining siblings fit into three quarters of the registers, their state is copied, and training continues without
-    the stopped siblings.
+    remaining siblings fit into three quarters of the registers, the state of these siblings is copied. Training then
+    continues without the stopped siblings.
 
     A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. For the parameters
     see `solve`.
@@ -282,7 +284,7 @@ def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_h
     cost, smallest : float32
         Arguments of `dual_steps` for an instance of weight 1.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
+        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
     """
     (ends, ids, values), (targets, alpha, weights, bias, going, largest) = x, siblings
     weights = weights.reshape(weights.size)
@@ -497,7 +499,7 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     inverse : float32
         1 / weight of the instance if the weight is below 1, else 1.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise it is the logistic loss.
+        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
 
     Returns
     -------

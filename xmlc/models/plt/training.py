@@ -110,7 +110,7 @@ def train_nodes(
         Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. None keeps all
         weights.
     n_jobs : int or None
-        Threads, see `xmlc.core.threads.resolve_threads`.
+        Number of threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
         Arrays to append the weights to.
     title : str
