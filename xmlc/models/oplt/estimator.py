@@ -106,8 +106,8 @@ class OPLT(SparseProbabilityEstimator):
     The label tree grows with every new label. Each node has a classifier. A node that may be extended also has an
     auxiliary classifier, trained on the node's positive instances. The classifiers of new nodes start as copies or
     inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if the current
-    tree had existed from the beginning (Definition 1). The classifiers are bit-identical to the classifiers of `PLT`
-    with ``solver="adagrad"`` on the current tree.
+    tree had existed since the first instance (oplt2021, Definition 1). The classifiers are bit-identical to the
+    classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
 
     `partial_fit` learns new features and new labels, because later matrices may have more columns.
 
@@ -145,9 +145,9 @@ class OPLT(SparseProbabilityEstimator):
     epochs : int
         `fit`: passes over the training set. The paper uses at most three passes.
     warm_start : float or None
-        `fit`: the share of the instances from which the first tree is built. The first tree has the labels of these
-        instances and is built by balanced 2-means and trained. Then the other instances extend the tree. The paper's
-        OPLT-W uses the share 0.1. ``warm_start`` is not available with ``growth="program"``.
+        `fit`: the share of the instances from which the first tree is built. The first tree has the labels of this
+        share and is built by balanced 2-means and trained. Then the other instances extend the tree. The paper's OPLT-W
+        uses the share 0.1. ``warm_start`` is not available with ``growth="program"``.
     weight_threshold : float or None
         `fit`: weights of at most this absolute value are dropped as soon as they are trained, and the other weights are
         stored sparse, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a model. None keeps all
@@ -294,8 +294,9 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            The data or a hyperparameter is out of range. The error is also raised if a hyperparameter of the tree or of
-            its training has changed since learning began, or if `fit` has learned without ``online``.
+            The data or a hyperparameter is out of range. The error is also raised if `fit` has learned without
+            ``online``. It is also raised if a hyperparameter of the tree or of its training has changed since learning
+            began.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))
