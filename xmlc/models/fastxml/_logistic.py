@@ -85,11 +85,11 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     Notes
     -----
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
-    weights that are non-zero or violate the optimality conditions. Then the step is halved until the objective falls
-    enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root of delicious and
-    tib-core-26k took three times as long. With a fixed order, the forest also lost 0.4 points of P@3 on bibtex. An
-    update of a weight reads 12 bytes for each non-zero of its column. If the weight changes, the update reads 16 more
-    bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the cache.
+    weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
+    the objective falls enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root
+    of delicious and tib-core-26k took three times as long. With a fixed order, the forest also lost 0.4 points of P@3
+    on bibtex. An update of a weight reads 12 bytes for each non-zero of its column. If the weight changes, the update
+    reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
@@ -256,7 +256,10 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Apply a step size that decreases the objective enough, and return the new loss, or -1 if no step size does."""
+    """Apply a step size that decreases the objective enough and return the new loss.
+
+    Return -1 if there is no such step size.
+    """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along
     weights, slope, _, step, _ = unowned(coordinates)

@@ -11,8 +11,8 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
-# Gains are integers in units of 2**-16. Their sums therefore have no rounding error when instances change sides. Sums
-# do not depend on the order of the instances, and ties are exact.
+# Gains are integers in units of 2**-16. Sums of gains therefore have no rounding error when instances change sides.
+# Sums do not depend on the order of the instances, and ties are exact.
 FIXED_POINT = 1 << 16
 # A sorting key of 64 bits contains a label and its weighted sum.
 LABEL_BITS = 24
@@ -51,7 +51,10 @@ def ideal_table(size: int) -> np.ndarray:
 
 
 def dcg_table(size: int) -> np.ndarray:
-    """Return the table that replaces `ideal_table` if DCG is the objective. Its entries are 1 for k > 0."""
+    """Return the table that replaces `ideal_table` if DCG is the objective.
+
+    The entries of the table are 1 for k > 0.
+    """
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 

@@ -41,7 +41,7 @@ class FastXML(AveragedForest):
     node learns a sparse linear classifier that separates the sides. A leaf stores, for each label, the share of its few
     instances that have the label. The estimate of a label is the mean of its shares in the leaves that an instance
     reaches. The estimate is 0 for almost all labels. The method is FastXML (Prabhu and Varma, KDD 2014). As in the
-    authors' program, nDCG is optimised once, from random sides. Then L1-regularised logistic regression fits the
+    authors' program, nDCG is optimised once, from random sides. After that, L1-regularised logistic regression fits the
     classifier once.
 
     Parameters
@@ -83,7 +83,7 @@ class FastXML(AveragedForest):
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
         Number of inner nodes that each instance passed in the last prediction, in all trees together. Thresholds do not
-        change this number.
+        change the number of inner nodes.
 
     Notes
     -----
