@@ -1,8 +1,8 @@
 """Compile kernels ahead of their first call, for the steps of a suite or for a server.
 
-The kernels are compiled by calls on a few random instances. A step can also compile its kernels itself, but only on one
-core. Every process then compiles the same basic functions. This module compiles parts that share few functions in
-parallel, with one process per core.
+The kernels are compiled by calls on a few random instances. Without this module, each step compiles its kernels itself
+on one core, and every process compiles the same basic functions again. This module divides the kernels into parts that
+share few functions, and compiles the parts in parallel, with one process per core.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MIN_PROBABILITY = 0.01
 
 
 class CompiledPart(NamedTuple):
-    """Describe kernels that one call of a function compiles. The arguments are JSON types."""
+    """Describe the kernels that are compiled by one call of a function. The arguments of the call are JSON types."""
 
     title: str
     function: Callable[..., None]
@@ -73,15 +73,15 @@ def compile_kernels(
     thresholds, inference : sequence of str
         Names of methods: ``"sto"``, ``"gfm"``.
     to : path, optional
-        Folder for the compiled kernels. Later processes use it as ``NUMBA_CACHE_DIR``, and it may then be read-only.
-        By default the kernels are stored in the package.
+        Folder for the compiled kernels. In later processes, set ``NUMBA_CACHE_DIR`` to this folder, which may then be
+        read-only. By default the kernels are stored in the package.
     cores : int
         Number of processes.
 
     Returns
     -------
     bool
-        Whether the folder contains all the kernels, for this processor and these versions.
+        Whether the folder contains all these kernels, compiled for this processor and the installed versions.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[C
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        finally:  # After an interrupt, the remaining parts would run for minutes.
+        finally:  # End the processes, because after an interrupt the remaining parts would run for minutes.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
@@ -127,7 +127,7 @@ def compile_part(part: CompiledPart) -> float:
     """Compile one part in this process, mark it as compiled, and return the wall seconds that it took."""
     with redirect_stderr(StringIO()):  # Progress bars over a few instances are useless.
         _, seconds = timed(lambda: part.function(**part.arguments))
-    with suppress(OSError):  # Without the mark, the part and its kernels are compiled again.
+    with suppress(OSError):  # If the mark cannot be written, the part is only compiled again next time.
         _mark(part).parent.mkdir(exist_ok=True)
         _mark(part).touch()
     return seconds
@@ -139,7 +139,10 @@ def missing(parts: Sequence[CompiledPart]) -> list[CompiledPart]:
 
 
 def _mark(part: CompiledPart) -> Path:
-    """Return the path of the file that marks a part as compiled. It lies next to the kernels."""
+    """Return the path of the file that marks a part as compiled.
+
+    The file is in a subfolder of the folder of the kernels.
+    """
     from xmlc.core.kernel_cache import kernel_folder
 
     machine = platform.python_version(), importlib.metadata.version("numba"), platform.machine(), cpu_name()
@@ -148,7 +151,7 @@ def _mark(part: CompiledPart) -> Path:
 
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return random instances, label sets and estimates, which are independent of each other."""
+    """Return a few random instances, label sets and estimates. The three are independent of each other."""
     import numpy as np
     from scipy import sparse
 

@@ -229,8 +229,8 @@ def in_turns(
     """Run every task once per round, so that other load on the machine affects all tasks.
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
-    memory together. From the second round on, the task can also reuse that memory at once. A virtual machine may return
-    free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
+    memory together. From the second round on, the task can also reuse the released memory at once. A virtual machine
+    may return free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
 
     Parameters
     ----------

@@ -107,8 +107,7 @@ def _alone(file: Path) -> Iterator[None]:
 
 
 class Locator:
-    """Tell numba where the stored kernels of a source file are. The folders in the cache mirror the folders of the
-    package.
+    """Tell numba where the stored kernels of a source file are. The cache has the same subfolders as the package.
 
     See "Notes on Caching" in numba's documentation.
     """

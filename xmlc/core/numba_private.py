@@ -61,7 +61,8 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-    kernel._compiling_counter = called._compiling_counter  # Numba recognizes recursive kernels by this counter.
+    # Numba recognizes recursive kernels by this counter, so both forms share it.
+    kernel._compiling_counter = called._compiling_counter
     kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
     return kernel
 
@@ -96,7 +97,7 @@ ALLOCATING = {ref(np.empty): allocating(zero=False), ref(np.zeros): allocating(z
 class Library(JITCodeLibrary):
     """Hold the code of a function that is compiled for a kernel. Only functions that Python calls get machine code."""
 
-    _for_python = True  # All stored code is for Python.
+    _for_python = True  # Code that numba loads from its cache is always code that Python calls.
 
     @property
     def codegen(self) -> Any:
@@ -133,4 +134,4 @@ def one_library(kernel: Any) -> Iterator[None]:
     finally:
         codegen._library_class = library
         dict.update(globals_, known)
-        vars(context).pop("create_cfunc_wrapper", None)  # A recursive kernel has removed it already.
+        vars(context).pop("create_cfunc_wrapper", None)  # A recursive kernel has already removed the attribute.

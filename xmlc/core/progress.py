@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING, KEPT = "compiling kernels", " (cached for the next run)"
-_reported: set[str] = set()  # This process has already reported compilation for these titles.
+_reported: set[str] = set()  # Titles of the displays for which this process has already reported a compilation.
 
 
 class Progress:
@@ -26,7 +26,7 @@ class Progress:
     unit : str
         Unit of ``total`` in the display.
     shown : bool
-        Whether to show the progress. The compilation of kernels is reported even if it is not shown.
+        Whether to show the progress. The compilation of kernels is reported even if the progress is not shown.
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
@@ -35,7 +35,7 @@ class Progress:
         self._form: dict[str, Any] = {"total": total or None, "unit": f" {unit}", "unit_scale": True}
         self._done, self._started = 0.0, time.monotonic()
         self._last = self._started
-        # Importing numba here would slow down downloads, which compile nothing.
+        # numba is not imported here, because this would slow down downloads, which compile nothing.
         self._events = None if silent else sys.modules.get("numba.core.event")
         self._bar = None
         if self._shown and sys.stderr.isatty():

@@ -3,7 +3,8 @@
 Each workflow rule has a digest of these files among its parameters. After an edit, only steps that use the edited file
 run again. Edits of comments, docstrings or layout rerun no step. Imports are read from the syntax tree, including
 imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a package's
-``__getattr__`` are not followed. An edit of one estimator in `xmlc.models` therefore does not rerun the others' steps.
+``__getattr__`` are not followed. After an edit of one estimator in `xmlc.models`, the steps of other estimators
+therefore do not run again.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: No result depends on these two modules, the display of progress and this module.
+#: Modules on which no result depends: the display of progress, and this module.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
-#: These parts of a syntax tree do not affect results or follow from other parts. Some versions of Python lack them.
+#: Parts of a syntax tree that are left out of the digest. They do not affect results, or follow from other parts. Some
+#: versions of Python lack these parts.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
@@ -31,7 +33,7 @@ def command_files(*commands: str) -> list[str]:
     Raises
     ------
     XmlcError
-        A step does not exist. Without this error, edits of its code would have no effect.
+        A step does not exist. Without this error, a step with a misspelled name would never run again after an edit.
     """
     for name in commands:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
@@ -55,8 +57,12 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 
 def commit() -> str:
-    """Return the commit of this clone, with "-dirty" after edits. Without a clone or git, the text is empty."""
-    if not (PACKAGE.parent / ".git").exists():  # An installed package may be in another project's repository.
+    """Return the commit of this clone, with "-dirty" after edits.
+
+    If there is no clone or no git, return an empty text.
+    """
+    # Without this check, git could describe another project's repository around an installed package.
+    if not (PACKAGE.parent / ".git").exists():
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     try:
@@ -85,12 +91,12 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
 
 
 def _code(tree: ast.AST) -> str:
-    """Return a syntax tree without docstrings as text. This takes a third of the time of `ast.dump`."""
+    """Return a syntax tree without docstrings as text. `ast.dump` would take three times as long."""
     written: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.JoinedStr):  # Python 3.12.1 adds empty parts.
+        if isinstance(node, ast.JoinedStr):  # Drop empty parts of f-strings, which only Python 3.12.1 and later add.
             node.values = [part for part in node.values if getattr(part, "value", None) != ""]
         if isinstance(node, ast.AST):
             written.append(type(node).__name__)
@@ -114,8 +120,9 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
     *modules : str
         Dotted names within the package, or paths of Python files.
     packages : bool
-        Whether to include the `__init__` of each package that contains an imported module. Importing the module runs
-        this `__init__` first. Kernels do not need it, because they import everything they use by name.
+        Whether to include the `__init__` of each package that contains an imported module. Importing a module runs the
+        `__init__` of its packages first. Kernels do not depend on any `__init__`, because they import by name
+        everything that they use.
     package : bool
         Whether to include this package's files. Otherwise only users' files are returned.
 

@@ -28,8 +28,8 @@ def set_process_threads(n_threads: int) -> None:
 def resolve_threads(n_jobs: int | None) -> int:
     """Return the number of threads that ``n_jobs`` means.
 
-    None means the number of threads that this process was given. As in scikit-learn, -1 means all cores, -2 means all
-    cores except one, and so on.
+    None means the number of threads to which numba is limited in this process. As in scikit-learn, -1 means all cores,
+    -2 means all cores except one, and so on.
     """
     import numba
 
@@ -43,7 +43,10 @@ def resolve_threads(n_jobs: int | None) -> int:
 
 
 def _most_threads() -> int:
-    """Return the size of numba's pool of threads. It is the number of cores, unless the environment limits it."""
+    """Return the size of numba's pool of threads.
+
+    The size is the number of cores, unless an environment variable sets a smaller number.
+    """
     import numba
 
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # numba sets its options at run time
