@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import (  # noqa: F401  Importing a module declares its command.
+from benchmarks import (  # noqa: F401  Importing a module adds the command of its benchmark.
     cost_estimates,
     defaults,
     expected_f,

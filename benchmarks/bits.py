@@ -1,8 +1,9 @@
 """Compare results bit by bit between this processor and an imitated one.
 
-``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. It runs the tasks of one group for
-the processor that its environment variables select. It writes JSON with the `witnesses`, which depend on the processor.
-For each task, the JSON has a short word and the digests of the parts of its result.
+``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. The process runs the tasks of one
+group for the processor that its environment variables select. The process writes a JSON file with the `witnesses`,
+which depend on the processor. For each task, the file also contains a short word and the digests of the parts of the
+task's result.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ from xmlc.suite.config.suite import read_suite, suite_file
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
-TAIL = 2000  # Number of characters shown of a failed process's output.
-LINEAR_LABELS = 200  # With more labels, one classifier per label takes too long.
+TAIL = 2000  # Number of last characters of a failed process's output that an error message shows.
+# On datasets with more labels, estimators with one classifier per label are skipped, because they take too long.
+LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # Number of characters shown of a word, without its version.
+SHOWN = 9  # Number of characters of a word that the table shows, without the version.
 
 
 class Piece(TypedDict):
@@ -85,7 +87,7 @@ def check_bits(
     out : Path or None
         JSON file to write with all digests.
     against : sequence of Path
-        JSON files with digests from other machines. They are included in the comparison.
+        JSON files with digests from other machines. The digests in these files are included in the comparison.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -137,8 +139,8 @@ def run_pieces_as(
         A process failed.
     """
     chosen = list(processors)
-    # Tasks for another processor come first, because they compile. If two processes compiled the same kernel at once,
-    # one would wait for the other.
+    # Tasks for imitated processors come first, because they compile kernels. If two processes compiled the same kernel
+    # at once, one would wait for the other.
     tasks = [(processor, group) for processor in reversed(chosen) for group in GROUPS]
 
     def run(task: tuple[Processor, str]) -> Processed:
@@ -178,7 +180,8 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         for name in PROJECT:
             _copy(Path(name), folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
-        # Kernels are compiled first. Otherwise jobs that need the same kernels would wait for each other.
+        # Compile all kernels first. Otherwise jobs of the workflow that need the same kernels would wait for each
+        # other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]
         _run([*command, "--", *_tables()], processor, "the demo", folder)
@@ -187,7 +190,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return each table in a folder as a `Piece`. Its parts are the rows of each model."""
+    """Return each table in a folder as a `Piece`. Each part of a piece consists of the rows of one model."""
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
@@ -232,9 +235,10 @@ class Row(NamedTuple):
     piece : str
         Name of the task.
     words : tuple of str
-        One word per processor, or `MISSING`.
+        The word of the task's result on each processor, or `MISSING` without a result.
     differing : dict of tuple of str
-        Names of the parts that differ from the first processor's parts. The keys are the processors that differ.
+        Names of the parts that differ from the first processor's parts. The keys are the processors whose results
+        differ.
     """
 
     piece: str
@@ -282,7 +286,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all results of a processor. The words of two machines can be compared."""
+    """Return one word for all results of a processor. Use it to compare two machines."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }

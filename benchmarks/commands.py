@@ -13,7 +13,7 @@ from benchmarks.render import to_text
 from xmlc.cli._options import FILE
 from xmlc.core.threads import set_process_threads
 
-Option = Callable[[Any], Any]  # A decorator of click.
+Option = Callable[[Any], Any]  # A decorator that adds an option to a click command.
 
 
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:

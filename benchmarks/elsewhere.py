@@ -1,9 +1,9 @@
-"""Compare xmlc with results (``elsewhere.csv``) of programs that cannot be installed with it, measured elsewhere.
+"""Compare xmlc with programs that cannot be installed with it, by results from other machines (``elsewhere.csv``).
 
 Each result is valid for one train/test split and one form of the rows. `Elsewhere` compares only results with the same
 split and form. Times are scaled to this machine. For this purpose, napkinXC's liblinear PLT was also trained on the
-machine of the file. It is trained here, too, in the same rounds as the contenders. Every time in the file is multiplied
-by the ratio of these two training times.
+machine on which the file was measured. This PLT is trained here, too, in the same rounds as the contenders. Every time
+in the file is multiplied by the ratio of the training time here to the training time there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Figure:
     """Hold one measured result of another program, which is a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: Name of the xmlc contender to compare with.
+    #: Name of the contender of xmlc with which the result is compared.
     method: str
     program: str
     #: Task, measure and unit, as in `Row`.
@@ -84,7 +84,7 @@ def split_of(Y_test: sparse.csr_array) -> str:
 
 
 def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
-    """Return the results that a contender may be compared with. They have the same split, form of rows and subset."""
+    """Return the results with which a contender may be compared: same split, form of the rows and subset."""
     wanted = (split, rows, subset)
     return [
         figure
@@ -133,8 +133,8 @@ class Elsewhere:
     Attributes
     ----------
     tasks : list of Task
-        The task that scales times, if requested and also measured elsewhere. Measure it together with the contenders'
-        tasks.
+        The task whose time scales other times, if scaling was requested and the task was also measured elsewhere.
+        Measure the task together with the contenders' tasks.
 
     Raises
     ------

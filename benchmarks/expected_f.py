@@ -34,9 +34,9 @@ from xmlc.thresholds.out_of_fold import OutOfFold
 
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
-PRIOR = " with prior"  # Label priors of the 80 % split, which are also used with the model of all data.
-# For each convention for 0/0: the measure for which thresholds are tuned, and the ExpectedF for the comparison. With
-# 0/0 = 0, the mean over all labels is proportional to the mean over the labels present in the test set.
+PRIOR = " with prior"  # Priors of labels come from the 80 % split, even for the model that is trained on all data.
+# Maps each convention for 0/0 to the measure for which thresholds are tuned and to the ExpectedF in the comparison.
+# With 0/0 = 0, the mean over all labels is proportional to the mean over the labels present in the test set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -47,19 +47,20 @@ COMPARED = ("macro_f", "macro_f_present")
 TOP = 5
 # ExpectedF is fitted to these numbers of test instances, and then predicts all test instances.
 SIZES = (100, 300, 1000, 3000)
-BANDS = (0, 1, 2, 4, 11, 101)  # Each band of labels begins at this number of training instances.
+# Labels are divided into bands by their numbers of training instances. These are the smallest numbers of each band.
+BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold
-Score = tuple[tuple[str, str, str], float]  # The key is (training split, task, measure).
+Score = tuple[tuple[str, str, str], float]  # A pair of key and score. The key is (training split, task, measure).
 
 
 class Estimates(NamedTuple):
-    """Hold one seed's estimates for the validation set and for the test set, with true labels and priors."""
+    """Hold the estimates of one seed, and the true labels and priors that belong to the validation set."""
 
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # The keys are the training splits of models.
+    of_test: dict[str, sparse.csr_array]  # Estimates for the test set. The keys are the training splits of the models.
 
 
 @benchmark(
@@ -79,8 +80,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may have ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. A random half of their
-    instances is then the validation set, and the other half is the test set.
+    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. In this case, a random half
+    of the instances in these files is the validation set, and the other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -123,7 +124,10 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
-    """Return the true labels of the test half, and estimates with the other half as validation set."""
+    """Divide the instances into halves for test and validation.
+
+    Return the test half's true labels, and the `Estimates`.
+    """
     spe, _ = load(folder / "estimates.txt.xz", "svmlight")
     _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     order = np.random.RandomState(0).permutation(spe.shape[0])
@@ -132,7 +136,7 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 
 
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
-    """Yield the test scores of all methods, including the label sets of the top ``TOP`` and top ``size`` labels."""
+    """Yield the test scores of all methods, including label sets of the best ``TOP`` and the best ``size`` labels."""
     tuned = {
         (method, by): found
         for method in METHODS

@@ -20,19 +20,22 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-TOP, LONG = 5, 100  # Numbers of labels in a timed ranking, and in a ranking for label sets.
-# Rows of the warm-up, rows of the timed batch, single requests, and rounds.
+# Number of labels in a ranking whose time is measured, and in a ranking from which label sets are made.
+TOP, LONG = 5, 100
+# Numbers of rows in the warm-up, of rows in the timed batch, of single requests, and of rounds.
 WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3
-BATCH = 256  # Number of rows in a batch of LibMultiLabel's own command.
-TREE_FROM = 10_000  # labels from which LibMultiLabel trains a tree: one-vs-rest needs 23 GB on tib-core-26k
-SLOPE = 3  # LibMultiLabel's trees estimate sigmoid(3 * decision value).
+BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
+# From this number of labels on, LibMultiLabel trains a tree. One-vs-rest needs 23 GB on tib-core-26k.
+TREE_FROM = 10_000
+SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value).
 Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. The label -1 means none.
 
 
 class Estimator:
     """Measure an estimator of xmlc, or a class with the same interface, with default settings on one thread."""
 
-    distribution = ""  # Package whose version is recorded. If it is empty, the commit of xmlc is recorded.
+    # Name of the package whose version is recorded. If the name is empty, the commit of xmlc is recorded.
+    distribution = ""
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")
@@ -56,11 +59,11 @@ class Estimator:
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Return one instance in the form that the program's prediction needs."""
+        """Convert one instance to the form that `one` needs."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
-        """Return a ranking of the best labels of one request."""
+        """Rank the best labels of one instance, which `request` has converted."""
         return self.model.rank_one(*request, TOP)
 
 
@@ -118,12 +121,15 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """Train one-vs-rest, which predicts labels with positive decision values, or a tree, which only ranks labels."""
+    """Train one-vs-rest or a tree.
+
+    One-vs-rest predicts labels with positive decision values, and a tree only ranks labels.
+    """
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        one = {"cpu_count": lambda logical=True: 1}  # Otherwise its trainer starts a thread for each core.
+        one = {"cpu_count": lambda logical=True: 1}  # Otherwise LibMultiLabel's trainer starts a thread for each core.
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
 
@@ -136,7 +142,7 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        # This is safe, because the same process has just written the file.
+        # Unpickling is safe here, because the same process has just written the file.
         self.model = pickle.loads(file.read_bytes())
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
@@ -155,7 +161,7 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # These are napkinXC's defaults.
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # The defaults of napkinXC.
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
     "PLT": lambda: Estimator("xmlc.models:PLT"),
     "PLT.for_ranking": lambda: Estimator("xmlc.models:PLT.for_ranking"),

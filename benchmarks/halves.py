@@ -1,7 +1,8 @@
-"""Convert another program's estimates to a dataset and scores. One half is the training set, the other the test set.
+"""Convert another program's estimates to a dataset and scores.
 
-The suite `neural` evaluates a model in this way without the model's program. docs/estimates.md has the steps for other
-estimates.
+One half of the instances is the training set, and the other half is the test set. The suite `neural`
+evaluates a model from such files, without the model's program. docs/estimates.md lists the steps for estimates of other
+models.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
 SPLIT, HALVES = 0, 1  # Seed and random stream for drawing the halves.
-VALIDATION_SHARE = 0.2  # The same share as in `xmlc prepare`.
+VALIDATION_SHARE = 0.2  # Share of the training set that is held out for validation, as in `xmlc prepare`.
 
 
 @group.command(

@@ -1,8 +1,8 @@
 """Run the tasks of a benchmark's contenders in turns, and collect the measurements in tidy rows.
 
 All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the machine affects all
-contenders. Reports contain the minimum, because interference only adds time. Before measuring, benchmarks read their
-data and run every task once to compile its kernels.
+contenders. Reports contain the minimum over rounds, because interference only adds time. Before measuring, benchmarks
+read their data and run every task once to compile its kernels.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ class Row:
     contender: str
     #: Name of the task, such as "training".
     task: str
-    #: Name of the measure, such as "time" with the unit "ms per instance". A truth value is 1 or 0 with the unit "yes
-    #: or no".
+    #: Name of the measure, such as "time" with the unit "ms per instance". If the measure is true or false, the value
+    #: is 1 or 0 and the unit is "yes or no".
     measure: str
     unit: str
-    #: The minimum over rounds for a cost, or the mean for a quality. NaN for a ratio with denominator 0.
+    #: The value of a cost is the minimum over rounds. The value of a quality is a mean. A ratio with denominator 0 is
+    #: NaN.
     value: float
-    #: All measurements that ``value`` summarises. Empty for a derived number.
+    #: All measurements that ``value`` summarises. The tuple is empty for a derived number.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -59,7 +60,7 @@ class Row:
 class Contender:
     """Describe a program or method that takes part in a benchmark."""
 
-    #: The name in `Row.contender`.
+    #: The name of the contender in `Row.contender`.
     name: str
     #: The program and its method in one phrase.
     what: str
@@ -102,9 +103,10 @@ class Task:
     contender: str
     name: str
     call: Callable[[], Any]
-    #: Unit of the time. Its first word is a key of `PER_SECOND`.
+    #: Unit of the time. The first word of the unit is a key of `PER_SECOND`.
     unit: str = "s"
-    #: Amount of work in one call, such as 3,185 if the unit is time per instance and a call has 3,185 instances.
+    #: Amount of work in one call, by which the time is divided: 3,185 for a time per instance if a call predicts 3,185
+    #: instances.
     work: float = 1.0
     threads: int = 1
 
@@ -249,7 +251,7 @@ class Report:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Return ours / theirs, or NaN if theirs is 0, which happens for the memory of a tiny dataset."""
+    """Return ours / theirs, or NaN if theirs is 0. The measured memory of a tiny dataset can be 0."""
     return ours / theirs if theirs else float("nan")
 
 
@@ -275,7 +277,10 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """Write the rows in the format of ``results/benchmarks/*.csv``. Spaces separate rounds. NaN is an empty cell."""
+    """Write the rows in the format of ``results/benchmarks/*.csv``.
+
+    In a cell, spaces separate the measurements of rounds. NaN becomes an empty cell.
+    """
     names = [one.name for one in fields(Row)]
     made_by = commit(), report.environment.get("cpu", ""), report.environment.get("time", "")
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:

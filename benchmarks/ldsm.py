@@ -24,7 +24,7 @@ from xmlc.suite.options import data_option
 
 SIZES = (1, 10)
 TREES = "trees of seed 0"
-RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # The authors' values for Amazon.
+RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # The values that LdSM's authors use for Amazon.
 PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
-TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Settings of L-BFGS.
+TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Settings of scikit-learn's solver L-BFGS.
 TIGHT = 1e-12
 TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at the same C"
 
@@ -85,7 +85,7 @@ class Inputs:
     Parameters
     ----------
     model : LabelLogistic
-        A model that may be a chain. In a chain, earlier labels are also features.
+        A model, which may be a classifier chain. In a chain, earlier labels are also features.
     X : CSR, shape (n, d)
     Y : boolean CSR, shape (n, m)
     """

@@ -34,10 +34,11 @@ from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.options import data_option
 
-DENSE = 5_000_000  # Largest training set in cells (n x d) for which brute force takes only seconds.
-FREQUENT, C = 500, 0.05  # Number of frequent labels, and weight of the loss of their classifiers.
+DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.
+# Number of frequent labels, and the hyperparameter C (weight of the loss) of the labels' classifiers.
+FREQUENT, C = 500, 0.05
 AT_LEAST = 0.3  # Minimum seconds of each task in a round.
-INDEX = "SWNN, index"  # The index is measured once, because its construction depends on no hyperparameter.
+INDEX = "SWNN, index"  # The construction of the index is measured once, because it depends on no hyperparameter.
 
 
 @benchmark(
@@ -70,7 +71,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     for name, model in models.items():
         report.add_rankings(name, rankings, dataset.Y_test, threads)
         model.predict_top_k(dataset.X_test, TOP)
-        assert model.inner_products_ is not None  # Every prediction counts inner products.
+        assert model.inner_products_ is not None  # Every prediction of SWNN counts its inner products.
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
         report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])
@@ -99,12 +100,13 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     rounds_option(),
 )
 def bench_preliminary(data: Path, rounds: int) -> Report:
-    """Measure on one thread the preliminary experiments that swnn2018 mentions without a table.
+    """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 
-    The first experiment measures P@k of neighbours by L1 and L2 distance, which degrade performance (Section 3.3).
-    Brute force finds these neighbours, so only small datasets are used. On rows of unit length, L2 distance and cosine
-    give the same order. All neighbours have the same vote, because a distance is not a weight. The second experiment
-    measures the prediction time of classifiers for the 500 most frequent labels, about 0.1 ms (Section 4.3).
+    The first experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3, these distances
+    degrade performance. Brute force finds these neighbours, so only small datasets are used. On rows of unit length, L2
+    distance and cosine give the same order. Each neighbour has one vote, because a distance cannot serve as the weight
+    of a vote. The second experiment measures the prediction time of classifiers for the 500 most frequent labels.
+    Section 4.3 reports about 0.1 ms.
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")

@@ -32,8 +32,8 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
-# Each title has two measures. The first is reported on the test set. The second selects a point of the grid. The papers
-# select by macro_f.
+# Maps each title to two measures. The first measure is reported on the test set. The second measure selects a point of
+# the grid of thresholds. The papers select by macro_f.
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
@@ -101,7 +101,10 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return the best score and thresholds for each selecting measure. One sweep over the grid serves all measures."""
+    """Return the best score and its thresholds for each measure that selects a grid point.
+
+    A single sweep over the grid serves all measures.
+    """
     model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):

@@ -59,11 +59,11 @@ from xmlc.thresholds.sweeps import tune
 K = 5
 SEED = 7
 FEW = 30  # Number of instances for slow methods.
-ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances of a real dataset.
+ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances that are used of a real dataset.
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
 PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1}
-# These are values of (alpha, beta) for SWNN: the values of swnn2018, Table 6, and others that are not whole numbers.
+# Values of (alpha, beta) for SWNN: the values in Table 6 of swnn2018, and values that are not whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
 
 
@@ -87,7 +87,7 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Parts = Mapping[str, object]  # The result of a task; see `digest_of`.
+Parts = Mapping[str, object]  # The result of a task as a mapping from names to parts; see `benchmarks.bits.digest_of`.
 Run = Callable[[Data], Parts]
 
 
@@ -100,7 +100,7 @@ def synthetic_data() -> Data:
 
 
 def prepared_data(folder: Path) -> Data:
-    """Return the first instances of a prepared dataset, with values between 0 and 1 as estimates.
+    """Return the first instances of a prepared dataset, with made-up estimates between 0 and 1.
 
     Each instance has estimates for the labels of other instances.
     """
@@ -114,7 +114,7 @@ def prepared_data(folder: Path) -> Data:
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
     """Return a task that trains an estimator and predicts with it."""
-    # An unknown hyperparameter thus raises an error when this module is imported.
+    # Set the hyperparameters now, so that an unknown name raises an error when this module is imported.
     template = kind().set_params(**hyperparameters)
     if "n_jobs" in template.get_params():
         template.set_params(n_jobs=1)
@@ -165,7 +165,7 @@ def without_small_weights(data: Data) -> Parts:
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Predict estimates above thresholds that differ between labels."""
+    """Predict only the estimates above a threshold that differs between labels."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -267,7 +267,7 @@ LINEAR: dict[str, Run] = {
     "BR": estimator(BinaryRelevance, C=1.0),
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
-    # These are all estimators that this file does not import.
+    # Add all estimators that this file does not import, with default settings.
     **{name: estimator(kind) for name in LEARNERS if (kind := estimator_class(name)).__name__ not in globals()},
 }
 
@@ -292,7 +292,7 @@ def fixed(data: Data) -> Parts:
 
 
 def many_labels() -> np.ndarray:
-    """Return marginals with more labels than `meuf_approx` has cells."""
+    """Return marginals of more labels than the approximation `meuf_approx` has cells."""
     return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 
 
@@ -400,7 +400,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Take values of hyperparameters from ranges at several positions."""
+    """Compute the values at 200 positions of a logarithmic and of a plain range of a hyperparameter."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}

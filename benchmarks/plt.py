@@ -57,9 +57,10 @@ WHAT = {
 AT_LEAST = 0.3  # Minimum seconds of each task in a round. A small test set takes only a few milliseconds.
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
-OPENED = "classifiers evaluated"  # Mean over instances.
-EXACT = "is exact"  # Share of instances with the labels of the exact search in the same order.
-CERTIFIED = "proved by the beam"  # Share of instances with a provably exact result.
+OPENED = "classifiers evaluated"  # Mean number per instance.
+# Share of instances for which a search returns the same labels in the same order as the exact search.
+EXACT = "is exact"
+CERTIFIED = "proved by the beam"  # Share of instances for which the beam search proves that its result is exact.
 
 
 @benchmark(
@@ -93,7 +94,7 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
 
 
 def _measure_training(report: Report, models: Models, others: Baselines, data: Data, rounds: int) -> None:
-    """Train all models, and rank with the search in each model's hyperparameters."""
+    """Measure the training of all models, and their rankings by the search in each model's hyperparameters."""
     tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
     report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in others.items()], rounds)
     everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
@@ -154,7 +155,7 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add the number of classifiers that each search evaluates, and how often its result is (provably) exact."""
+    """Add the number of classifiers that each search evaluates, and how often the result is exact or provably exact."""
     exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
@@ -167,7 +168,7 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Return the table name of an xmlc model, or of its predictions with one search (`SEARCHES`)."""
+    """Return the name in tables of an xmlc model, or of the model's predictions with one of `SEARCHES`."""
     return f"PLT, {solver}{', ' * bool(search)}{search}"
 
 
@@ -220,7 +221,7 @@ def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
 
 
 def with_hyperparameters(model: Model, **hyperparameters: object) -> Model:
-    """Return a copy of a trained model with other hyperparameters."""
+    """Return a copy of a trained model in which some hyperparameters are replaced."""
     return copy(model).set_params(**hyperparameters) if hyperparameters else model
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# Instead of the separate features of older versions, NumPy 2.4 has X86_V3 (with AVX2 and FMA) and X86_V4. It warns
-# about unknown names and ignores them.
+# NumPy 2.4 replaced the separate features of older versions by X86_V3 (with AVX2 and FMA) and X86_V4. NumPy warns about
+# unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
@@ -38,7 +38,7 @@ class Processor:
     environment : dict of str to str
         Variables that make numba, NumPy, the C library and OpenBLAS imitate this processor.
     differs : tuple of str
-        The `witnesses` whose results must differ between this processor and a processor with all features.
+        Names of the `witnesses` that must have different results with this imitation and without any imitation.
     """
 
     name: str
@@ -52,8 +52,8 @@ def _hwcaps(names: tuple[str, ...]) -> str:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. A processor in between adds nothing if the two extremes
-# agree.
+# Only the processor with the fewest instructions is imitated. If its results agree with this processor's results, a
+# processor in between is expected to agree, too.
 IMITATED = {
     "x86_64": (
         Processor(
@@ -122,7 +122,7 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each imitated processor: whether all its ``differs`` differ, as a valid test requires.
+    """Yield a line for each imitated processor: whether all its ``differs`` differ. If not, it was no full test.
 
     Parameters
     ----------

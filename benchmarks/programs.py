@@ -33,8 +33,8 @@ from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 
-# Each tuple has the arguments of one `pip install`. PECOS is installed without torch, because only its transformers
-# need it.
+# Maps a program to the commands that install it. Each tuple contains the arguments of one `pip install`. PECOS is
+# installed without torch, because only its transformers need it.
 ENVIRONMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "PECOS": (("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"), ("--no-deps", "libpecos==1.2.8")),
     "LibMultiLabel": (("libmultilabel==0.10.0", "liblinear-multicore==2.50.0", "sparsekmeans==0.3.1"),),
@@ -60,7 +60,7 @@ QUALITIES = {  # Maps columns of the tables in docs/speed.md to task and measure
     **{f"{name}, chosen": (CHOSEN, name) for name in MEASURES},
 }
 SPENT = {column: (task, measure) for task, measure, _, column in COSTS.values()}
-Scores = dict[tuple[str, str], float]  # Maps task and measure to a score.
+Scores = dict[tuple[str, str], float]  # Maps pairs of task and measure to scores.
 Sets = dict[tuple[str, str], sparse.csr_array]
 
 
@@ -77,7 +77,7 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 )
 @click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
-    """Run programs, score all answers in the folders, print the tables, and write the rows."""
+    """Run programs, score the answers of all programs on each dataset, print the tables, and write the rows."""
     set_process_threads(1)
     whole = Report("programs", "", "")
     for folder in folders:
@@ -111,7 +111,10 @@ def python_of(program: str) -> Path:
 
 
 def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
-    """Run each program in a fresh process. Its answers go to a folder with its name."""
+    """Run each program in a fresh process.
+
+    The program's answers are written to a subfolder of ``answers`` with the program's name.
+    """
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
         for part in ("X", "Y", "X_test"):

@@ -1,6 +1,6 @@
 """Measure how fast files in the repository format are read, compared with scikit-learn's reader on one thread.
 
-The file is in the page cache. Both readers must return the same arrays.
+The file is in the system's page cache, so the disk has no effect. Both readers must return the same arrays.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_by_baseline(path: Path) -> tuple[Any, list[tuple[float, ...]], int]:
     except ImportError as error:
         raise needs_extra("scikit-learn is not installed", "baselines") from error
     with open(path, "rb") as file:
-        _, d, m = map(int, file.readline().split())  # scikit-learn's reader does not accept this header.
+        _, d, m = map(int, file.readline().split())  # Skip the header, which scikit-learn's reader does not accept.
         X, labels = load_svmlight_file(file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32)
     return X, labels, m
 

@@ -35,7 +35,10 @@ def _contender_line(contender: Contender) -> str:
 
 
 def task_table(task: str, rows: Sequence[Row]) -> str:
-    """Return the table of one task. Contenders are rows and measures are columns, or the reverse for many measures."""
+    """Return the table of one task.
+
+    Contenders are rows and measures are columns. With many measures, it is the reverse.
+    """
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -68,7 +71,7 @@ def _notes(rows: Iterable[Row]) -> str:
 def value_text(row: Row) -> str:
     """Return a value as text, with the decimals of its unit.
 
-    A mean percentage of several runs has its standard deviation.
+    If the value is a mean percentage of several runs, the standard deviation is appended.
     """
     if row.value != row.value:
         return "-"

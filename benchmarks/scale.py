@@ -29,7 +29,7 @@ from xmlc.suite.config import cost_model, paths
 from xmlc.suite.config.catalogue import Size, dataset, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
-RANKED, WARM_UP = 2000, 64  # Both are numbers of instances.
+RANKED, WARM_UP = 2000, 64  # Numbers of instances that are ranked, and that a warm-up uses.
 HELP = """Measure one training on a share of a dataset's rows.
 
 The measurement is appended to a CSV file. Without --set the command prints the errors of cost models that are fitted
@@ -67,7 +67,10 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
 
 
 def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
-    """Write n training instances and some test instances, and return the mean features and labels per instance."""
+    """Write n training instances and some test instances.
+
+    Return the mean numbers of features and labels per instance.
+    """
     shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
     model = SyntheticModel(*shape, posteriors=False)
     with atomic_folder(folder / "data") as data:
@@ -98,8 +101,8 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 def held_out_errors() -> list[str]:
     """Return two lines for each estimator, with the range of predicted / measured costs on rows outside the fit.
 
-    The first line predicts the rows of each dataset from the other datasets. The second line predicts rows with more
-    than a sixteenth of the instances from smaller shares.
+    For the first line, the costs on each dataset are predicted from the other datasets. For the second line, the costs
+    of more than a sixteenth of a dataset's instances are predicted from smaller shares.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

@@ -20,7 +20,8 @@ from xmlc.suite.options import data_option
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
 ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
 HELD_OUT = 500, 2000, 5000
-# Each variant has a name, members, features, and a number of held-out instances. With 0, members' scores are averaged.
+# Each variant has a name, members, features, and a number of held-out instances. With 0 held-out instances, the scores
+# of the members are averaged.
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),

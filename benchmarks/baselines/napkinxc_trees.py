@@ -36,7 +36,8 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        self.model_.set_params(threads=resolve_threads(self.n_jobs))  # n_jobs may have changed since the training.
+        # The user may have changed n_jobs since the training.
+        self.model_.set_params(threads=resolve_threads(self.n_jobs))
         # napkinXC also accepts one threshold per label, but version 0.7.2 then returns all labels.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
@@ -78,8 +79,8 @@ class NapkinXCPLT(NapkinXCModel):
     arity : int
         Number of children of an inner node.
     tree_type : str
-        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default. It has arity
-        2 and up to 100 labels below the last split.
+        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default. The default
+        tree has arity 2 and up to 100 labels below the last split.
     random_state : int
         Seed.
     n_jobs : int or None
@@ -109,8 +110,8 @@ class NapkinXCPLT(NapkinXCModel):
 class NapkinXCOnline(NapkinXCModel):
     """Train napkinXC's online models: AdaGrad with weights in hash maps, in one or more passes over a stream.
 
-    napkinXC gets labels numbered by first appearance, because a tree that it builds from data has a leaf for every
-    number below the largest.
+    Labels are renumbered by first appearance before napkinXC gets them. Otherwise a tree that napkinXC builds from data
+    would have a leaf for each unused number below the largest.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process on any other value.
+    domains: ClassVar[dict[str, Domain]] = {  # With a value outside these domains, napkinXC ends the process.
         "arity": whole(2, MANY),
         "max_leaf": whole(1, MANY),
         "eta": POSITIVE,
@@ -158,7 +159,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the parts of the stream in order: first instance, end, and options of the training."""
+        """Return the runs of the program in order. A run has a first instance, an end, and options of the training."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
@@ -175,10 +176,10 @@ class NapkinXCOnline(NapkinXCModel):
 class NapkinXCOPLT(NapkinXCOnline):
     """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of hyperparameters.
 
-    It differs from the paper's pseudocode in four points:
+    The program differs from the paper's pseudocode in four points:
 
     - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
-    - If a pre-leaf is full, new labels go to siblings with free places before it is split.
+    - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is split.
     - The new half of a split is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
@@ -186,8 +187,8 @@ class NapkinXCOPLT(NapkinXCOnline):
 
     The warm start needs two runs of the program. The first run builds a k-means tree from the first instances. The
     second run extends the stored model by best-greedy growth. The stored model does not contain the number of leaves,
-    so the policy of the second run counts only labels that it has added. Leading instances without labels are left out,
-    because napkinXC has no root node yet that learns from them.
+    so the policy counts only labels that the second run has added. Instances before the first label are left out,
+    because napkinXC does not yet have a root node that could learn from them.
 
     Parameters
     ----------
@@ -202,12 +203,13 @@ class NapkinXCOPLT(NapkinXCOnline):
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Passes over the instances, all in one order. A warm start has two runs with this number of passes each.
-        Instances are scaled to Euclidean length 1 before the constant feature, 1, is added.
+        Passes over the instances, all in one order. With a warm start, each of the two runs has this number of passes.
+        First each instance is scaled to Euclidean length 1, and then a constant feature of 1 is added.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Threads for prediction. Training has one thread, because napkinXC's is not reproducible with more.
+        Threads for prediction. Training has one thread, because napkinXC's training is not reproducible with more
+        threads.
     """
 
     policy: str = "best_greedy"
@@ -219,7 +221,7 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        stored = {"save_grads": True}  # Without the stored sums of squares, the resumed run ends at once.
+        stored = {"save_grads": True}  # Store the sums of squares too. Without them, the resumed run ends at once.
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
 
@@ -249,10 +251,10 @@ def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
     Returns
     -------
     order : ndarray of int32
-        The old number of each new label. Labels that do not appear have no new number.
+        The old number of each new label. Labels without instances have no new number.
     Y : csr_array
-        The same instances with new label numbers, ascending in each row. napkinXC ends at once if they are not
-        ascending.
+        The same instances with new label numbers, ascending in each row. If the numbers in a row do not ascend,
+        napkinXC ends at once.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)

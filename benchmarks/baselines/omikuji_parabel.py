@@ -22,18 +22,19 @@ class OmikujiParabel(ProgramModel):
     """Train and predict with omikuji's Parabel: trees by balanced 2-means over label centroids, and beam search.
 
     Classifiers of nodes are trained by liblinear. All hyperparameters that are not listed here have omikuji's defaults.
-    Instances are therefore scaled to Euclidean length 1. omikuji accepts no seed, so two trainings have different
+    By default, omikuji scales instances to Euclidean length 1. omikuji accepts no seed, so two trainings have different
     random initial centroids.
 
     omikuji reads its training data from a file in the repository format. Training times include writing and reading
     this file, as in any use from Python. Instances without features and labels are left out, because omikuji cannot
     read their lines. The Python interface predicts one instance per call. Prediction times include converting each
-    instance to omikuji's types. With one tree and one thread, this overhead was:
+    instance to omikuji's types. With one tree and one thread, the file or the conversion took this part of the time:
 
     - tib-core-26k: 2.4 of 19.3 s in training, 0.06 of 0.89 ms per instance in prediction
     - bibtex: 0.02 of 0.63 s in training, 0.024 of 0.055 ms per instance in prediction
 
-    In training, threads share the nodes. In prediction they share only the trees, so one tree predicts on one thread.
+    In training, the nodes of a tree are divided among the threads. In prediction only the trees are, so one tree
+    predicts on one thread.
 
     Parameters
     ----------

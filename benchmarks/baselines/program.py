@@ -22,8 +22,8 @@ from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 FILES = "program"  # Folder of the program's files, next to xmlc's JSON file.
-# The number of labels of each instance, all labels, and all scores. Labels and scores are concatenated over the
-# instances, and each instance's labels are in order of rank.
+# A program's answer: the number of ranked labels of each instance, all labels, and all scores. Labels and scores are
+# concatenated over the instances. The labels of each instance are in order of rank.
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -39,9 +39,9 @@ def imported(module: str) -> Any:
 class ProgramModel(SparseProbabilityEstimator, ABC):
     """Provide the base class of estimators that wrap a program whose models are files.
 
-    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's `_load_program` makes the
-    program read these files, and its `_answers` returns the program's labels. ``SAVED`` lists other learned arrays to
-    save. The programs do not report inner products, so ``inner_products_`` is None.
+    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's method `_load_program`
+    makes the program read these files, and its method `_answers` returns the program's labels. ``SAVED`` lists the
+    names of other learned arrays to save. The programs do not report inner products, so ``inner_products_`` is None.
     """
 
     MODEL_FORMAT = 2
@@ -84,7 +84,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         """Return the program's k best labels of each instance.
 
-        Labels with estimates up to ``least`` may be left out.
+        Labels whose estimates are at most ``least`` may be left out.
         """
 
     @abstractmethod
@@ -112,7 +112,7 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard the process's output on the terminal, such as progress displays. Errors are still raised.
+    """Discard what this process prints, such as progress displays, during a ``with`` block. Errors are still raised.
 
     Programs in other languages write to the file descriptors and not to ``sys.stdout`` and ``sys.stderr``. All threads
     of a process share these descriptors, so the output of all threads is discarded.
