@@ -79,7 +79,10 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return the present name of a former one (`RENAMED`), or the nearest of ``names``, or all of them, as text."""
+    """Return names to suggest instead of ``name``, as text.
+
+    They are the present name if ``name`` is a former one (`RENAMED`), or else the most similar of ``names``, or else all.
+    """
     if RENAMED.get(name) in names:
         return RENAMED[name]
     near = get_close_matches(name.lower(), names, n=3) or sorted(names)

@@ -177,7 +177,10 @@ def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
 
 
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Return the files of modules that a user's file imports from its folders, and of packages that contain them."""
+    """Return the files of the modules that a user's file imports from ``folders``.
+
+    Include the `__init__` files of the packages that contain these modules.
+    """
     for name in names if folders else ():
         level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
         search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]

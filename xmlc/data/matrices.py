@@ -109,7 +109,10 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
 
 
 def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:
-    """Return X with ``n_features`` columns, and a sentence about dropped features, which may be empty."""
+    """Return X with ``n_features`` columns, and a sentence about dropped features.
+
+    The sentence is empty if no features were dropped.
+    """
     dropped = X.indices[X.indices >= n_features]
     if dropped.size == 0:
         resize(X, X.shape[0], n_features)
