@@ -81,7 +81,8 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Collection[str]) -> str:
     """Return names to suggest instead of ``name``, as text.
 
-    They are the present name if ``name`` is a former one (`RENAMED`), or else the most similar of ``names``, or else all.
+    If ``name`` was renamed (`RENAMED`), the text is the present name. Otherwise it lists the most similar of ``names``,
+    or all of them if none is similar.
     """
     if RENAMED.get(name) in names:
         return RENAMED[name]
