@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from xmlc.thresholds import LabelSets as LabelSets
 
 __version__ = "0.2.0"
-if not TYPE_CHECKING:  # Type checkers would otherwise accept any name.
+if not TYPE_CHECKING:  # With `__getattr__`, type checkers would accept any name.
     __getattr__, __dir__, __all__ = lazy_names(__name__, "__version__", "set_progress")
 
 
 def set_progress(shown: bool) -> None:
     """Switch the progress display of long calls on or off, for this process and its child processes.
 
-    It is on by default, unless the environment has ``XMLC_PROGRESS=0``.
+    The display is on by default, unless the environment contains ``XMLC_PROGRESS=0``.
     """
     os.environ["XMLC_PROGRESS"] = "1" if shown else "0"

@@ -287,9 +287,9 @@ def predicted_labels(
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark the labels in its label set.
 
-    A ranking has k labels. Without k, it has as many labels as the label set, but at least `RANKED`. A label of the set
-    may be missing from the ranking, because the beam search missed it or because of equal estimates. Such a label is
-    added at the end of the ranking.
+    With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. A
+    label of the set may be missing from the ranking, because the beam search missed it or because of equal estimates.
+    Such a label is added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):

@@ -12,7 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-# Extra bytes allocated for later parts, so that an array rarely moves. They are at most a quarter of the array.
+# Extra bytes allocated for later parts, so that an array rarely moves. The extra bytes are at most a quarter of the
+# array.
 MORE = 1 << 26
 
 
@@ -101,7 +102,7 @@ class Appendable:
     def _write_header(self, name: str) -> None:
         """Write a header like `numpy.save`.
 
-        It has space for a longer number of rows, so that it can be rewritten in place.
+        The header has space for a larger number of rows, so that it can be rewritten in place.
         """
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}

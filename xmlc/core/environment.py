@@ -230,7 +230,7 @@ def in_turns(
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
     memory together. From the second round on, the task can also reuse the released memory at once. A virtual machine
-    may return free memory to its host after two seconds. Touching 590 MB again then takes 1.1 s instead of .07 s.
+    may return free memory to its host after two seconds. Touching 590 MB after this takes 1.1 s instead of .07 s.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. A missing file is created. It is never removed, because two processes could then hold locks
-        of the same name.
+        The file or folder. A missing file is created. The file is never removed. Otherwise two processes could hold
+        locks of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
@@ -70,7 +70,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary file next to ``path``. It becomes ``path`` if the block ends without an error.
+    """Yield a temporary file next to ``path``. The file is renamed to ``path`` if the block ends without an error.
 
     The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
     """
@@ -83,7 +83,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary folder next to ``path``. It replaces ``path`` if the block ends without an error.
+    """Yield a temporary folder next to ``path``. The folder replaces ``path`` if the block ends without an error.
 
     At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Later readers
     of a file check its checksum. The old folder is deleted, including manual edits. Processes on this machine can still

@@ -76,7 +76,7 @@ def _keep(kernel: Any) -> None:
         with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
             try:
                 return compile_kernel(signature)
-            # A power failure can leave incomplete files of a kernel. They are removed, and the kernel is compiled
+            # A power failure can leave incomplete files of a kernel. The files are removed, and the kernel is compiled
             # again.
             except (EOFError, pickle.UnpicklingError):
                 for file in folder.glob(f"{name}-*.nb[ci]"):
@@ -113,7 +113,7 @@ class Locator:
     """
 
     def __init__(self, py_file: str):
-        self._py_file = py_file  # Numba shows this name in warnings.
+        self._py_file = py_file  # Numba's warnings contain the attribute ``_py_file``.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
         room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name

@@ -3,11 +3,11 @@
 Numba optimises every function that a kernel calls, and compiles the function to machine code. Then numba compiles the
 same function again as part of the kernel. The first compilation takes a third of the time of a first call, and does not
 change the kernel's machine code. With this module, only functions that Python calls are compiled to separate machine
-code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``, which takes a tenth of
+code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``. This takes a tenth of
 the time of a first call. With this module, the code of both functions becomes part of the kernel.
 
-Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. Then
-`xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes
+Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. If the import
+fails, `xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes
 longer. To allow a later version, raise `NEWEST` and the bound in pyproject.toml. Then run
 tests/core/test_kernel_cache.py and `make bits`.
 """
@@ -127,7 +127,7 @@ def one_library(kernel: Any) -> Iterator[None]:
     library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
     codegen._library_class = Library
     dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
-    # Other functions of NumPy would each get a wrapper for C that nothing calls.
+    # Without this, numba would compile a wrapper for C, which nothing calls, for each other function of NumPy.
     context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield

@@ -52,14 +52,14 @@ def run_tasks(
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Function that is called with each result, in the order of the tasks. The returned list is then empty. A thread
-        passes its result to the function when the results of all earlier tasks have been passed. At most one result per
-        thread is in memory at a time.
+        Function that is called with each result, in the order of the tasks. With this function, the returned list is
+        empty. A thread passes its result to the function when the results of all earlier tasks have been passed. At
+        most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks) if then is None else []
     numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
-    n_done = [0]  # Number of tasks whose result was passed to `then`.
+    n_done = [0]  # Number of tasks whose result was passed to the function `then`.
 
     def fail(error: BaseException) -> None:
         with turn:

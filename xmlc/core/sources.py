@@ -22,8 +22,8 @@ from xmlc.core.errors import XmlcError
 PACKAGE = Path(__file__).parents[1]
 #: Modules on which no result depends: the display of progress, and this module.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
-#: Parts of a syntax tree that are left out of the digest. They do not affect results, or follow from other parts. Some
-#: versions of Python lack these parts.
+#: Parts of a syntax tree that are left out of the digest. These parts do not affect results, or follow from other
+#: parts. Some versions of Python lack these parts.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
@@ -46,8 +46,8 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
     For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
     For any other file, it uses the bytes. The location of the package and the times of files have no effect. Paths in
-    the package are relative to the package. Other paths are relative to the working directory. Each process reads a
-    file once. Pass other relevant content, such as a printed docstring, in ``texts``.
+    the package are relative to the package. Paths outside the package are relative to the working directory. Each
+    process reads a file once. Pass other relevant content, such as a printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):

@@ -12,5 +12,5 @@ from xmlc.core.lazy import lazy_names
 if TYPE_CHECKING:
     from xmlc.data.formats import load as load
 
-if not TYPE_CHECKING:  # Otherwise type checkers would accept any name.
+if not TYPE_CHECKING:  # With `__getattr__`, type checkers would accept any name.
     __getattr__, __dir__, __all__ = lazy_names(__name__)

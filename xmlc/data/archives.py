@@ -28,7 +28,7 @@ class Compression(NamedTuple):
     magic: bytes
     #: Returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
-    #: Zero bytes may follow a stream. Their number is a multiple of ``padding``.
+    #: Zero bytes may follow a stream. The number of these bytes is a multiple of ``padding``.
     padding: int
 
 

@@ -50,9 +50,9 @@ def load(
         - ``npz``: Separate files for features and labels, two sparse matrices that ``scipy.sparse.save_npz`` wrote.
         - ``svmlight``: Rows as in ``repository`` without a header. ``#`` begins a comment.
         - ``libsvm``: The same, but feature ids start from 1 and label ids from 0, as in LIBSVM's multi-label datasets.
-        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. Whole numbers are feature ids, as in
-          that program. Other names need a ``vocabulary``. Values of a repeated feature are added up, because repeated
-          words are normal in texts. All other formats refuse repeated features.
+        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal Wabbit, a feature name
+          that is a whole number is the id. Other feature names need a ``vocabulary``. Values of a repeated feature are
+          added up, because repeated words are normal in texts. All other formats refuse repeated features.
         - ``arff``: ARFF, dense or sparse. Mulan's XML file names the labels, or MEKA's header counts them.
           With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six are. The
           value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its values if all
@@ -65,8 +65,8 @@ def load(
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
         d and m for formats without a header. By default the largest id in the file determines each number. For a test
-        file, pass the numbers of the training file. Features with larger ids are then dropped with a warning. Larger
-        label ids raise an error.
+        file, pass the numbers of the training file. In the test file, features with larger ids are dropped with a
+        warning. Larger label ids raise an error.
     vocabulary : dict, optional
         Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
         ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.

@@ -33,8 +33,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     files : sequence of Path
         The first three files contain the instance, the feature and the value of each non-zero feature value. The fourth
         and fifth file contain the instance and the label of each pair of instance and label. An instance without
-        features is missing from the first three files, and an instance without labels from the other two. If there are
-        more instances than lines, an error reports damaged files.
+        features is missing from the first three files. An instance without labels is missing from the last two. If
+        there are more instances than lines, an error reports damaged files.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
 
-If the digits and the power of ten of a decimal number are both exact in double precision, one operation computes the
-number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI 1990.
-Callers have to parse all other numbers.
+A decimal number consists of digits and a power of ten. If both are exact in double precision, one operation computes
+the number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI
+1990. Callers have to parse all other numbers.
 """
 
 from __future__ import annotations

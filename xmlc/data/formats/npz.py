@@ -21,7 +21,8 @@ def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr
     Raises
     ------
     XmlcError
-        A file has no sparse matrix, X has a value that is not finite, or Y has a value other than 0 and 1.
+        A file contains no sparse matrix, X contains a value that is not finite, or Y contains a value other than 0 and
+        1.
     """
     return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
 

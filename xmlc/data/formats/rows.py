@@ -374,7 +374,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
     count : int64
         Number of pairs already in ``ids`` and ``values``.
     hard, n_hard : int64 (h, 3), int64
-        Output buffer for values that the caller has to parse, and the number of such values so far.
+        Output buffer for values that the caller has to parse, and the number of values in the buffer.
 
     Returns
     -------

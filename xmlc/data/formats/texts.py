@@ -27,7 +27,7 @@ DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header shows which one i
 SOME = 30  # If no label has two texts, a warning is given from this number of texts on.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
 SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
-# These are common column names. If the first line of a TSV file has only such names, it is a header and not a text.
+# Common names of columns. If the first line of a TSV file contains only such names, the line is a header and not a text.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
     "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "

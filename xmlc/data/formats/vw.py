@@ -1,4 +1,4 @@
-"""Read Vowpal Wabbit's text format. Its few-shot datasets ALOI and WikiPara have this format."""
+"""Read Vowpal Wabbit's text format. Vowpal Wabbit's few-shot datasets ALOI and WikiPara have this format."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def read_vw(
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
     A feature is identified by its namespace and its name, and gets the next free number of ``vocabulary``. Without a
-    vocabulary, the name must be the number. As in Vowpal Wabbit, the default value is 1, and a namespace's scale
-    multiplies its values. If a feature is repeated, its values are added, because texts repeat words. Importance and
-    tag are checked but ignored.
+    vocabulary, the name of a feature must be its number. As in Vowpal Wabbit, the default value is 1, and a namespace's
+    scale multiplies its values. If a feature is repeated, its values are added, because texts repeat words. Importance
+    and tag are checked but ignored.
 
     Raises
     ------

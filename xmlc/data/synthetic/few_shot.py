@@ -2,7 +2,7 @@
 
 ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
 paragraphs. The generated data have similar numbers of classes, examples and features, and similar differences between
-the examples of a class. They do not copy the datasets or the distributions of their values.
+the examples of a class. The generated data do not copy the two datasets or the distributions of the datasets' values.
 """
 
 from __future__ import annotations
