@@ -48,7 +48,8 @@ class Figure:
     measure: str
     value: float
     unit: str
-    #: Name of the train/test split, as in `SPLITS`. It is "any" for a time, which depends only on sizes.
+    #: Name of the train/test split, as in `SPLITS`. For a time, the split is "any", because a time depends only on the
+    #: sizes of the split.
     split: str
     #: Form of the rows: unit (scaled to length 1), raw, or any.
     rows: str

@@ -45,9 +45,10 @@ CONVENTIONS = {
 }
 COMPARED = ("macro_f", "macro_f_present")
 TOP = 5
-# ExpectedF is fitted to these numbers of test instances, and then predicts all test instances.
+# Numbers of test instances to which ExpectedF is fitted. It then predicts the label sets of all test instances.
 SIZES = (100, 300, 1000, 3000)
-# Labels are divided into bands by their numbers of training instances. These are the smallest numbers of each band.
+# Labels are divided into bands by their numbers of training instances. These are the smallest numbers of training
+# instances in each band.
 BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold

@@ -92,7 +92,7 @@ Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Return a small synthetic dataset. Its estimates are the true posteriors."""
+    """Return a small synthetic dataset. The estimates are the true posteriors."""
     model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     assert P is not None
@@ -425,4 +425,4 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # These groups also run on real datasets.
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Groups that also run on real datasets.

@@ -38,7 +38,7 @@ class NapkinXCModel(ProgramModel):
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         # The user may have changed n_jobs since the training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
-        # napkinXC also accepts one threshold per label, but version 0.7.2 then returns all labels.
+        # napkinXC also accepts one threshold per label. With such thresholds, version 0.7.2 returns all labels.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
@@ -221,7 +221,8 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        stored = {"save_grads": True}  # Store the sums of squares too. Without them, the resumed run ends at once.
+        # Store the sums of squares too. Without these sums, the resumed run ends at once.
+        stored = {"save_grads": True}
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
 

@@ -39,7 +39,7 @@ class OmikujiParabel(ProgramModel):
     Parameters
     ----------
     n_trees : int
-        Number of trees. Their scores are averaged.
+        Number of trees. The scores of the trees are averaged.
     loss : {"hinge", "log"}
         The squared hinge loss gives a tree the score exp(-sum of max(0, 1 - margin)^2) along the path. The score is
         between 0 and 1, but is not an estimate of a probability. The logistic loss gives the PLT's product of
