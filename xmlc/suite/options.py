@@ -47,7 +47,7 @@ extension_option = click.option(
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Return the first values of repeated options, then the second ones, and so on.
+    """Yield the first value of each repeated option as a tuple, then the second values, and so on.
 
     Raises
     ------
@@ -71,7 +71,7 @@ catalogue_option = click.option(
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add RECORDS: files, or folders with one record per method. ``--method`` selects the methods to read."""
+    """Add the argument RECORDS: files, or folders with one record per method. ``--method`` selects methods."""
     command = click.option(
         "--method", "of_methods", multiple=True, help="Read only this method from folders in RECORDS; repeatable."
     )(command)

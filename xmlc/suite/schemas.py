@@ -1,4 +1,4 @@
-"""Read YAML that people write. Refuse mistakes, and values that YAML reads differently from how they look."""
+"""Read YAML that people write. Refuse mistakes, and values whose meaning in YAML differs from their look."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xmlc.core.errors import nearest as nearest
 # dry run reads ten such files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# Spellings of scalars that mean the same to a reader and to YAML 1.1.
+# Spellings of scalars that a reader and YAML 1.1 understand in the same way.
 _CLEAR = {
     "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
     "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
@@ -61,13 +61,13 @@ def read_yaml(file: Path) -> object:
 
 
 def parsed_yaml(text: str, source: str) -> object:
-    """Return the content of YAML from ``source``, the path of a file or the ``key=`` of a setting.
+    """Parse YAML and return its content. ``source`` is the path of a file, or the ``key=`` of a setting, for messages.
 
     Raises
     ------
     XmlcError
-        The text is not YAML, or a key is not text or occurs twice. Or YAML 1.1 reads a scalar in a way that few people
-        expect, such as ``010`` or ``yes``.
+        The text is not YAML, a key is not text, or a key occurs twice. The error is also raised for a scalar that YAML
+        1.1 reads in a way that few people expect, such as ``010`` or ``yes``.
     """
     try:
         loader = _SAFE(text)  # `yaml.safe_load` silently keeps the last of equal keys
@@ -94,7 +94,7 @@ class _UnclearError(yaml.MarkedYAMLError):
 
 
 def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Refuse unclear scalars and keys below a node. Check each alias once."""
+    """Refuse unclear scalars and keys below a node of YAML. A node with several aliases is checked once."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -119,11 +119,11 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Return how YAML 1.1 reads an unclear plain scalar, and its correction. Return "" if the scalar is clear."""
+    """Return a text on how YAML 1.1 reads an unclear plain scalar and how to correct it, or "" if it is clear."""
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
     quoted = f"'{text}' in quotes for text"
-    if tag == "str":  # a number in a form that YAML 1.1 does not support, such as 1e-3 or 0o17
+    if tag == "str":  # a number in a form that YAML 1.1 reads as text, such as 1e-3 or 0o17
         number = repr(int(text, 0) if "o" in text.lower() else float(text))
         plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
         return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
@@ -136,10 +136,10 @@ def _unclear(tag: str, text: str) -> str:
     return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}, or {quoted}"
 
 
-SHOWN = 60  # most characters of a value in a message
+SHOWN = 60  # maximum number of characters of a value in a message
 T = TypeVar("T")
-Keys = tuple[str | int, ...]  # keys of mappings and indices of lists that lead to a part
-Misfit = tuple[Keys, Keys, str]  # the place of a part, the keys that lead to the line in the message, and the mistake
+Keys = tuple[str | int, ...]  # the path to a part: keys of mappings and indices of lists
+Misfit = tuple[Keys, Keys, str]  # the path to a part, the path to the line in the message, and the mistake
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
@@ -164,13 +164,13 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     source : str
         The origin of the content. If it is the path of a YAML file, messages contain line numbers.
     strict : bool
-        Refuse text instead of a number. Use False for content from a command line.
+        Whether to refuse text instead of a number. Use False for content from a command line.
 
     Raises
     ------
     XmlcError
-        Some parts do not fit. The message has a line for each: source, keys that lead there, what was found and
-        expected.
+        Some parts of the content have the wrong type. The message has a line for each of these parts. The line has the
+        source, the keys that lead to the part, the value found and the value expected.
     """
     if found := _misfits(content, kind, (), strict):
         raise XmlcError("\n".join(located(source, *one) for one in found))
@@ -178,14 +178,14 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, of_line: Keys, said: str) -> str:
-    """Put source, line and keys before a message. The line is omitted if the source is no YAML file."""
+    """Return a message with source, line number and keys before it. Only YAML files have line numbers."""
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{source}{line}: {at}: {said}" if at else f"{source}{line}: {said}"
 
 
 def _line(file: Path, keys: Keys) -> int:
-    """Return the line of a part of a YAML file, or of its nearest parent that exists."""
+    """Return the line number of a part of a YAML file, or of the nearest existing parent of the part."""
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
     line: int = node.start_mark.line if node else 0
     for key in keys:
@@ -199,7 +199,7 @@ def _line(file: Path, keys: Keys) -> int:
 
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
-    """Return the innermost parts that do not fit their types, each with a message."""
+    """Return the innermost parts of a value that do not fit their types, each with a message."""
     if inner := [said for part in _parts(value, kind, place, strict) for said in part]:
         return inner
     try:
@@ -217,7 +217,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 
 def _hint(value: object, kind: Any) -> str:
-    """Return advice about quotes if a value fits with or without them."""
+    """Return advice to add or remove quotes, if the value then fits its type."""
     if not isinstance(value, str | int | float) or value == "":
         return ""
     try:
@@ -233,7 +233,7 @@ def _hint(value: object, kind: Any) -> str:
 
 
 def _words(kind: Any, value: object, strict: bool = True) -> str:
-    """Describe the values of a type, with an example that is close to a refused value."""
+    """Return a text that describes the values of a type, with an example that is close to the refused value."""
     origin, of = get_origin(kind), get_args(kind)
     if origin is Annotated:
         described = next((meta.description for meta in of[1:] if meta.description), "")
@@ -260,7 +260,7 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
 
 
 def _bounds(meta: msgspec.Meta) -> str:
-    """Describe the bounds of a value."""
+    """Return a text that describes the bounds of a value."""
     if meta.ge is not None and meta.le is not None:
         return f" from {meta.ge} to {meta.le}"
     said = [f" {words} {bound}" for key, words in _BOUNDS.items() if (bound := getattr(meta, key)) is not None]
@@ -268,7 +268,7 @@ def _bounds(meta: msgspec.Meta) -> str:
 
 
 def _form(kind: Any) -> Any:
-    """Return the alternative of a union that has keys, or the type itself."""
+    """Return the first type in a union that has keys, or the given type if no type in it has keys."""
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
@@ -276,7 +276,7 @@ def _form(kind: Any) -> Any:
 
 
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
-    """Yield the misfits of each part of a value, and of each of its keys, if their types are given."""
+    """Yield the list of misfits for each part and each key of a value, if the value's type defines their types."""
     origin, of = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):  # at most one of the alternatives has the form of the value
         for one in of:

@@ -1,4 +1,4 @@
-"""Begin and end a run of the workflow: record its settings, remove leftovers of killed runs, list results."""
+"""Begin and end a run of the workflow. Record the run's settings, remove leftovers of killed runs, and list results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the number of bytes below `resources/` and `results/`.
+DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the bytes in `resources/` and `results/`.
 BETWEEN = 20  # Seconds between two measurements of the disk.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
@@ -43,11 +43,12 @@ class LastRun:
     Attributes
     ----------
     settings : dict
-        Options that took precedence over config.yaml.
+        Options of the command line that took precedence over config.yaml.
     targets, files : list of str
-        The requested targets, and all outputs of the jobs that lead to them, including finished ones.
+        The requested targets, and all outputs of the jobs that lead to these targets. Outputs of finished jobs are
+        included.
     host, process : str, int
-        The machine and the process of Snakemake.
+        The name of the machine and the process id of Snakemake.
     ended : bool
     """
 
@@ -60,7 +61,7 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note about the last run in this folder. Without a readable note, return an empty one."""
+        """Read the note about the last run in this folder. Return an empty note if there is no readable note."""
         found: object = None
         with suppress(FileNotFoundError, ValueError):
             found = read_json(LAST_RUN)
@@ -85,9 +86,10 @@ class LastRun:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """End the process with the message of an `XmlcError`, because Snakemake prints exceptions with tracebacks.
+    """End the process with the message of an `XmlcError`, because Snakemake would print a traceback.
 
-    This context manager also decorates input functions of rules, because Snakemake wraps their errors in another class.
+    This context manager also decorates input functions of rules. Snakemake wraps errors of these functions in another
+    class.
     """
     try:
         yield
@@ -117,20 +119,21 @@ def read_project(config: Mapping[str, object]) -> Project:
 def check_program(folder: Path) -> None:
     """Stop the planning if the command `xmlc`, which jobs run, belongs to a different version of the package.
 
-    For example, the environment in a copied folder still runs the code of the first folder.
+    For example, an environment that was copied together with its project still runs the code of the original project.
 
     Parameters
     ----------
     folder : Path
-        The folder of the Snakefile. If it has no package, the function checks the package that Snakemake has imported.
+        The folder of the Snakefile. If this folder has no package, the command is compared with the package that
+        Snakemake has imported.
 
     Raises
     ------
     XmlcError
-        Files differ, or the command does not run.
+        Python files of the two packages differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # A job has its own environment, or fails with a message.
+        return  # Jobs have their own environments, or fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -165,7 +168,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     files : iterable of Path
         All outputs of the jobs that lead to the targets.
 
-    Snakemake has locked the folder. Therefore no other run writes to it.
+    Snakemake has locked the project's folder, so no other run writes to the folder.
     """
     file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
@@ -185,7 +188,7 @@ def end() -> None:
 
 
 def watch_disk() -> None:
-    """Repeatedly append the size of the project's folders to a file. Later runs append to the same file."""
+    """Append the size of the project's folders to a file at regular intervals. Later runs append to the same file."""
     while True:
         with suppress(OSError), DISK.open("a", encoding="ascii") as file:
             file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
@@ -209,20 +212,20 @@ def sweep(folder: str | os.PathLike[str]) -> None:
 
 
 def made_by(project: Project) -> str:
-    """List the places of all existing tables and figures, with commands to show them."""
+    """Return lines with the folders of all existing tables and figures, and with commands that show them."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
     lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
-    # A killed run may have left an incomplete line.
+    # A killed run may have left an incomplete line in the file.
     most = max([now, *(int(size) for size in noted if size.isdigit())])
     lines += [f"disk:    {now / 1e9:.3g} GB now, at most {most / 1e9:.3g} GB in all runs ({DISK})"] if lines else []
     return "\n".join([*lines, "report:  xmlc report puts all finished results on one page"]) if lines else ""
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Return the datasets that are not selected but have records for tables of the given papers."""
+    """Return the datasets that the settings do not select but that have records for tables of the given papers."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}

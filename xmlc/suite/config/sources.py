@@ -1,4 +1,4 @@
-"""Find the source of a dataset: a copy by the user, a mirror, or the addresses of the catalogue."""
+"""Find the source of a dataset: files that the user downloaded, a mirror, or the addresses of the catalogue."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from xmlc.suite.config.catalogue import Dataset
 
 OF_MIRRORS = ("train.txt", "test.txt")  # Names of files in the repository's format.
 States = dict[str, list[Any]]  # Maps file names to lists of bytes, nanoseconds of the last change, and checksum.
-Location = Path | str  # A mirror, or one dataset in it. A web address has no slash at the end.
+Location = Path | str  # A mirror, or the folder of one dataset in a mirror. A web address has no slash at the end.
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
-    """Return a description of a dataset's source. If the description changes, a step of the workflow runs again.
+    """Return a description of a dataset's source. If the description changes, the workflow fetches the dataset again.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     Returns
     -------
     list of str
-        For a folder on this machine: names and checksums of its files, independent of the folder's path. For a web
-        mirror: its address, because changes there cannot be seen. Without a source: the files from which the existing
-        copy was made, for example if the mirror is no longer configured.
+        For a folder on this machine, names and checksums of the files, without the folder's path. For a web mirror, the
+        mirror's address, because changes of its files cannot be seen. Without a source, names and checksums of the
+        files that were copied earlier, for example from a mirror that is no longer configured.
     """
     recorded: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # There is no copy yet, or its description is damaged.
+    with suppress(OSError, ValueError):  # The dataset was not fetched yet, or the description of its files is damaged.
         recorded = read_json(resources / dataset.name / "source.json")
     places: list[Location] = [by_hand(dataset, resources)]
     with suppress(XmlcError):  # The step that needs the mirror reports the error.
@@ -148,7 +148,7 @@ def by_hand(dataset: Dataset, resources: Path) -> Path:
 
 
 def listed(place: Path) -> list[Path]:
-    """Return the files of a folder without hidden ones. The list is empty if the folder does not exist."""
+    """Return the files in a folder that are not hidden. The list is empty if the folder does not exist."""
     files = place.iterdir() if place.is_dir() else ()
     return sorted(file for file in files if file.is_file() and not file.name.startswith("."))
 
@@ -156,14 +156,14 @@ def listed(place: Path) -> list[Path]:
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """Return the files in a folder from which a dataset may be copied.
 
-    If the folder has files of the dataset, only these are returned. Otherwise all files are returned, because one may
-    be an archive.
+    If the folder has files with names of the dataset's files, only these files are returned. Otherwise all files are
+    returned, because one may be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 
 
 def lacks(place: Path, dataset: Dataset) -> str:
-    """Return a text about the files that a folder has and the files that were expected."""
+    """Return a text about the files in a folder and the files that were expected in the folder."""
     found = ", ".join(file.name for file in listed(place)) or "no files"
     return f"{place}: found {found}, expected {wanted(dataset)}"
 

@@ -18,7 +18,7 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The word may be the name of a class or of an import.
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The word may name a class or an import.
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
         raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in tree.body:

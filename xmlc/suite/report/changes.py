@@ -10,13 +10,13 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Settings of models and methods have the place 1.
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Models and methods have the place 1.
 Texts = dict[str, dict[str, str]]
-SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A setting may lack some of them.
+SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A setting may lack some of the three.
 
 
 class Change(NamedTuple):
-    """Hold one changed setting. ``where`` names models and datasets, and is empty if the setting changed everywhere."""
+    """Hold one changed setting. ``where`` names its models and datasets. It is empty after a change everywhere."""
 
     name: str
     where: str
@@ -37,9 +37,9 @@ def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
 
 
 def changes_between(old: Texts, new: Texts) -> list[Change]:
-    """Return the changes of settings that both runs have.
+    """Return the settings that both runs have and that differ.
 
-    The changes are in the order of seeds, models and methods, data, versions, code.
+    Changes of seeds come first. Changes of models and methods, data, versions and code follow in this order.
     """
     groups: dict[tuple[str, str, str], list[SettingKey]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
@@ -90,9 +90,9 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
 
 
 def _where(changed: Sequence[SettingKey], every: Iterable[SettingKey]) -> str:
-    """Return the names of models with their methods, then of datasets.
+    """Return a text with the names of models and methods, followed by names of datasets.
 
-    Datasets are not named if the setting changed on all datasets of the models.
+    The text names no dataset if the setting changed on all datasets of the models.
     """
     models = list(dict.fromkeys(" ".join(place[1:]) for place in changed if place[1:]))
     datasets = list(dict.fromkeys(place[0] for place in changed if place))
@@ -108,7 +108,7 @@ def _text(value: object) -> str:
 
 
 def _short(old: str, new: str) -> str:
-    """Return both texts in one line. Long texts are shortened: their common beginning and their ends are left out."""
+    """Return both texts in one line. Long texts are shortened by leaving out their common beginning and their ends."""
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
     texts = [".. " * bool(start) + text[start:] for text in (old, new)]

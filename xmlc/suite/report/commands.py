@@ -132,7 +132,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
     """Write the page, then print the best models and the verdicts on the published numbers."""
-    from xmlc.suite.report.page.content import page_of  # Imported here because it needs the extra `report`.
+    from xmlc.suite.report.page.content import page_of  # Imported here because the module needs the extra `report`.
     from xmlc.suite.report.page.render import to_html
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
@@ -152,7 +152,7 @@ def report_command(contributed: bool, out: Path) -> None:
 @click.command(help="Write all numbers of finished tables as one CSV.")
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
 def results_command(out: Path) -> None:
-    """Write the long table of all numbers, and print their count."""
+    """Write the long table of all numbers, and print the number of numbers."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
     table = long_table(whole)
     with atomic_file(out) as temporary:
@@ -253,7 +253,7 @@ def compare_command(
     every_cell: bool,
     markdown: Path | None,
 ) -> None:
-    """Print the comparison, and exit with the status described in the help."""
+    """Print the comparison, and exit with the exit status that the help describes."""
     if published and (tolerance or relative):
         raise click.UsageError("--published: found --tolerance or --relative, expected neither. It judges by intervals")
     within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
@@ -327,7 +327,7 @@ in the file are kept.
 @click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="CSV file to write, such as config/runs.csv.")
 def seed_variation_command(tables: Path, out: Path) -> None:
-    """Write the value of each run for each cell with a published number, and print the counts of runs and cells."""
+    """Write our value in each run for each cell with a published number, and print the counts of runs and cells."""
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
     write_runs(found, out)

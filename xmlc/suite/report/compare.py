@@ -58,7 +58,7 @@ class Comparison:
     name : str
     keys : tuple of str
     numbers : list of Number
-        Numbers of the right side. Each contains the number of the left side in the field ``published``.
+        Numbers of the right side. The field ``published`` of each contains the left side's number in the same cell.
     parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
     published : bool
@@ -66,9 +66,9 @@ class Comparison:
     paper, table : str
         The names of the suite and of its table.
     settings : tuple of Settings
-        The known settings of both sides.
+        The recorded settings of the left and the right side. They are empty if they are not known.
     titles : dict of str to str
-        Printed names that the suite gives its models.
+        Printed names of models, by the models' names in the suite.
     """
 
     name: str
@@ -87,13 +87,13 @@ class Comparison:
         return self.published or not (self.parts or self.moved())
 
     def judged(self) -> list[Number]:
-        """Return the judged numbers of rows and columns that both sides have."""
+        """Return the numbers with a verdict, from rows and columns that both sides have."""
         rows = {part.name for part in self.parts if part.kind == "row"}
         columns = {part.name[0] for part in self.parts if part.kind == "column"}
         return [one for one in self.numbers if one.verdict and one.key not in rows and one.quantity not in columns]
 
     def moved(self) -> list[Number]:
-        """Return the judged numbers that are not equal."""
+        """Return the numbers with a verdict other than "equal", from rows and columns that both sides have."""
         return [number for number in self.judged() if number.verdict is not Verdict.EQUAL]
 
 
@@ -108,8 +108,9 @@ def compare(
     """Compare two CSV tables, or two folders of tables file by file.
 
     Folders may contain one folder of tables for each suite. Only suites of the left folder are compared. Without a
-    tolerance, numbers of our own tables must be equal to the last bit. Costs are not judged, and may be missing on one
-    side. Claims are compared only if both sides are known to use the same data, because their rows name no dataset.
+    tolerance, numbers of our own tables must be equal to the last bit. Columns of costs are not judged, and may be
+    missing on one side. Tables of claims are compared only if both sides are known to use the same data, because rows
+    of claims name no dataset.
 
     Parameters
     ----------
@@ -118,20 +119,20 @@ def compare(
     right : Path
         The tables to judge.
     judge : Judge or None
-        Required if the left side has a paper's tables. Each number is then judged by its own interval. The right side
-        may contain additional numbers.
+        A judge is required if the left side has a paper's tables. The judge computes an interval for each number. The
+        right side may contain additional numbers.
     tolerance : Tolerance
         The largest difference between two of our numbers that are judged as equal.
     columns : collection of str
         Columns to compare. An empty collection selects all columns.
     runs : mapping or None
-        The variation of our numbers over runs with several seeds, by place of the published number.
+        The variation of our numbers over runs with several seeds. Keys are the places of the published numbers.
 
     Raises
     ------
     XmlcError
-        A path does not exist, a file is not a table of a suite, a key is missing or names two rows, or no table has one
-        of the columns.
+        A path does not exist, a file is not a table of a suite, a column of a key is missing, two rows have the same
+        key, or no table has one of the columns.
     """
     for path in (left, right):
         if not path.exists():
@@ -186,7 +187,7 @@ def _tables(folder: Path, of: Path) -> set[str]:
 
 
 def _is_suite(folder: Path) -> bool:
-    """Return whether a folder contains a table of a suite, or no tables yet."""
+    """Return whether a folder may be a suite's: it contains a table that some suite defines, or no table yet."""
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 
@@ -217,7 +218,7 @@ def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerp
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of the tables in a folder that `compare` includes."""
+    """Return the fingerprint of those tables in a folder that `compare` reads."""
     parts: dict[str, dict[str, Fingerprint]] = {}
     for name in _tables(folder, of):
         suite, _, file = name.rpartition("/")
@@ -236,8 +237,8 @@ def compare_rows(
 ) -> Comparison:
     """Compare two of our tables by their keys. Rows have the order of the left table.
 
-    The interval of a number shows its noise over seeds. It is computed from the side with more seeds, or from ``runs``
-    if neither side has several seeds.
+    The interval of a number shows its noise over seeds. The noise is estimated from the side with more seeds, or from
+    ``runs`` if neither side has several seeds.
     """
     before, after = ([c for c in quantities_of(side.values()) if not columns or c in columns] for side in (left, right))
     shown = {c for c in (*before, *after) if not column(c).cost or (c in before and c in after)}
@@ -274,8 +275,8 @@ def compare_with_published(
 ) -> Comparison:
     """Compare a paper's table with ours, and judge each number by its own interval.
 
-    If a paper repeats a statistic in each row of a dataset, it is compared only once. ``failed`` returns the reason why
-    a number is missing.
+    If a paper repeats a statistic in each row of a dataset, the statistic is compared only once. ``failed`` returns the
+    reason why a number is missing.
     """
     there = quantities_of(ours.values())
     expected = [c for c in quantities_of(published.values()) if not columns or c in columns]
@@ -299,7 +300,7 @@ def compare_with_published(
 
 
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
-    """Return the key and quantity of a number. Statistics of a dataset have the same key in all rows of the dataset."""
+    """Return the key and quantity of a number. For a dataset's statistic, the key has only the dataset."""
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
     return key, quantity
@@ -309,19 +310,19 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     """Replace the reference tables by the tables of a run, without columns of costs.
 
     The data and settings of claims are written to a file next to the claims. Costs are left out because they differ
-    from run to run. A diff of two versions then shows only results that changed.
+    from run to run. A diff of two versions of a reference table then shows only results that changed.
 
     Parameters
     ----------
     tables : Path
         Folder with ``<suite>/<table>.csv`` for each table of the run.
     reference : Path
-        Folder of reference tables with the same structure. Suites without a subfolder in it are skipped.
+        Folder of reference tables with the same structure. Suites without a subfolder in this folder are skipped.
 
     Returns
     -------
     list of (Path, str)
-        The written files, each with a line that describes its change.
+        The written files, each with a line that describes how the file changed.
 
     Raises
     ------
@@ -355,7 +356,7 @@ def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines that count the verdicts on a paper's numbers.
 
-    Measured numbers come first. Other kinds are listed if some of their numbers were run.
+    Measured numbers come first. Numbers of another kind are counted only if we ran some of them.
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
@@ -373,7 +374,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
-    """Count the verdicts on the numbers that papers measured, and return one table row as cells by heading."""
+    """Count the verdicts on the numbers that papers measured. Return the cells of a table row, by heading."""
     measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
     counts, datasets = count(measured), {one.dataset for one in measured}
     ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}

@@ -1,6 +1,6 @@
 """Prepare finished tables for reports.
 
-The functions separate outdated tables, add contributed runs, and write archives and the long table.
+The functions find outdated tables, add records of contributed runs, and write archives and the long table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordEnvironment._fie
 
 
 def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Failure]]:
-    """Separate current tables from outdated tables, whose records were deleted or rebuilt later.
+    """Separate current tables from outdated tables. The records of outdated tables were deleted or rebuilt later.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
     whole, stale = [], []
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")  # In an archive, which has no Markdown, only the records are checked.
+        table = file.with_suffix(".md")  # An archive has no Markdown files of tables, so only the records are checked.
         there = all(record.exists() for record in made.records)
         if there and (not table.exists() or Manifest.is_current(table, made.records)):
             whole.append(made)
@@ -51,12 +51,12 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
 
 
 def archived_files(tables: Sequence[Manifest]) -> list[Path]:
-    """Return the files that a page of these tables needs: manifests, records, and the figures of their papers.
+    """Return the files from which a page of these tables can be built: manifests, records and the papers' figures.
 
     Raises
     ------
     XmlcError
-        A file is outside the current folder, so that the archive could not be unpacked elsewhere.
+        A file is outside the current folder, so an archive of the files could not be unpacked elsewhere.
     """
     files = {Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}") for made in tables}
     files |= {record for made in tables for record in made.records}
@@ -84,12 +84,12 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
 
     Each run is added once. The checksum of a record detects damage and edits, but is not a signature. If both we and
     the contributor have a record, the two copies must contain equal results. Equal results show that both machines
-    compute the same.
+    compute the same numbers.
 
     Raises
     ------
     XmlcError
-        A record was changed, the results of a common record differ, or there is no common record.
+        A record was changed, the two copies of a record have different results, or no record exists in two copies.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}
@@ -141,7 +141,9 @@ def _check_same(theirs: Path, ours: Path) -> None:
 
 
 def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
-    """Return the long table. Each row has one number of a record, with its unit and environment metadata.
+    """Return the long table.
+
+    Each row has one number of a record, the number's unit, and the record's environment metadata.
 
     Raises
     ------

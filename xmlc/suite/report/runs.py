@@ -1,4 +1,4 @@
-"""Read and write config/runs.csv. The file contains our results for several seeds and shows their variation."""
+"""Read and write config/runs.csv. The file contains our results of several seeds, from which variation is computed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
 COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
-BETWEEN = " / "  # Separator of the keys of a row.
+BETWEEN = " / "  # Text between the keys of a row in the CSV file.
 JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Return the CSV file of runs as text. The frame is empty if there is no file.
+    """Return the CSV file of runs as a frame of texts. The frame is empty if there is no file.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
-    """Write the sorted CSV file atomically. The file keeps its runs of other datasets."""
+    """Write the sorted CSV file atomically. Lines of datasets that are not in ``runs`` are kept."""
     new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
     measured = {_dataset(*line) for line in new}
     lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
@@ -88,12 +88,12 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
-    """Return the paper, table and dataset of a row. The dataset is empty if the table has no such key."""
+    """Return the paper, table and dataset of a row. The dataset is "" if the table has no key for datasets."""
     return paper, table, dict(zip(table_of(table, paper).keys, row.split(BETWEEN))).get("dataset", "")
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return the values of all seeds for each table cell with a published number. ``known`` holds the tables' records.
+    """Return our values of all seeds for each table cell with a published number. ``known`` holds the tables' records.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Find the failed steps of a run by their logs, and count done, missing and blocked results by paper and dataset."""
+"""Find failed steps by their logs, and count done, missing and blocked results for each paper and dataset."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Failure:
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Return the failures in a folder of logs. The module `xmlc.suite.config.paths` defines its layout.
+    """Return the failures in a folder of logs. The module `xmlc.suite.config.paths` defines the paths in this folder.
 
     If a job was killed, its parent process writes the message to the log (`xmlc.cli._killed`).
     """
@@ -78,7 +78,7 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def error_message(text: str) -> str | None:
-    """Return the error message at the end of a log, or None. Indented lines are joined with the line before them."""
+    """Return the last error message in a log, or None. Indented lines are joined with the line before them."""
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -94,7 +94,7 @@ def error_message(text: str) -> str | None:
 def _failure(log: Path, place: Path, reason: str) -> Failure:
     """Return the failure in a log. ``place`` is the path of the log within the folder of logs, without suffix."""
     path = f"logs/{place.as_posix()}.log"
-    of_seed = path.replace("/seeds/", "/seed0/")  # If a job for all seeds fails, the results of each seed are missing.
+    of_seed = path.replace("/seeds/", "/seed0/")  # A failed job for all seeds explains missing results of each seed.
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
     seed = int(found["seed"]) if "seed" in found and path == of_seed else None
@@ -104,7 +104,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
 class Result(NamedTuple):
     """Describe one planned file: whether it exists, and the failures that may be the reason if it is missing.
 
-    Tables and figures have `MADE` as their dataset.
+    For tables and figures, the field ``dataset`` is `MADE`.
     """
 
     paper: str
@@ -114,7 +114,7 @@ class Result(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Return the heading under which the file is counted."""
+        """Return the column heading under which the file is counted."""
         return "Done" if self.done else "Blocked" if self.causes else "Missing"
 
 
@@ -130,7 +130,7 @@ def status_of(
         Folder to which the plan's paths are relative.
     failed : sequence of Failure
     papers : sequence of str
-        Papers to include. An empty sequence selects the papers that the settings name.
+        Papers whose files are included. An empty sequence selects the papers that the settings name.
 
     Raises
     ------
@@ -144,10 +144,10 @@ def status_of(
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
-    """Return the part of a plan that a run computes. ``made`` lists the run's files.
+    """Return the part of a plan that a run computes. ``made`` lists all files of the run.
 
-    A paper without tables or figures in the run keeps only the files that no earlier paper has. For this purpose,
-    papers with tables or figures come first, and then papers with more files.
+    A paper without tables or figures in the run keeps only the files that no paper before it has. In this order, papers
+    with tables or figures in the run come first, and then papers with more files.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -219,14 +219,14 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
 
 
 def _dataset(file: str) -> str:
-    """Return the dataset of a file, which is the name of its folder within results/ or resources/."""
+    """Return the dataset of a file. The dataset is the name of the file's top folder within results/ or resources/."""
     return Path(file).parts[1]
 
 
 def _causes(failure: Failure, file: Path) -> bool:
     """Return whether a failure may be the reason for a missing file.
 
-    The step must have failed on the dataset of the file, or on its model, seed and split.
+    The failed step must belong to the dataset of the file, or to the model, seed and split of the file.
     """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
@@ -243,7 +243,7 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence on a running or killed run and its unfinished files. The text is empty if the run has ended."""
+    """Return a sentence on an active or killed run and its unfinished files. The text is empty if the run has ended."""
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
@@ -255,7 +255,7 @@ def run_outcome(run: LastRun) -> str:
         os.kill(run.process, 0)
     except ProcessLookupError:
         return f"The run was killed, {made}. Run `snakemake --unlock`, then the same command again."
-    except PermissionError:  # The process is running but belongs to another user.
+    except PermissionError:  # The process exists but belongs to another user.
         pass
     return f"The run is active, {made}."
 
@@ -305,7 +305,7 @@ def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
 
 
 def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]:
-    """Yield a line for each paper that has datasets with complete results."""
+    """Yield a line for each paper with complete results on at least one dataset."""
     for paper, datasets in counts.items():
         complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
         number = sum(complete.values())

@@ -21,12 +21,12 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
 from xmlc.suite.results.frame import Number
 
-HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # These quantities are the main results of the papers.
+HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # Quantities that are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
-NAMED = ("model", "method")  # The values of these keys are clear without a heading.
+NAMED = ("model", "method")  # Keys whose values are clear without a heading.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
-LIMIT = 60_000  # The most characters. GitHub allows 65,536 characters in a comment.
-WIDEST = 100  # The most characters in a cell of Markdown.
+LIMIT = 60_000  # The maximum number of characters of the text. GitHub allows 65,536 characters in a comment.
+WIDEST = 100  # The maximum number of characters in a cell of Markdown.
 
 
 class Section(NamedTuple):
@@ -69,7 +69,7 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
 
 
 def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summary:
-    """Describe how our numbers compare with a paper's, for each kind of number. Measured numbers come first."""
+    """Describe how our numbers compare with a paper's numbers, for each kind of number. Measured numbers come first."""
     numbers = [(one, number) for one in comparisons for number in one.judged()]
     outside = [
         (one, number)
@@ -97,13 +97,13 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
-    """Return a text on the differences from the published numbers, in percent of the published numbers."""
+    """Return a text on the sizes of our differences from published numbers, in percent of the published numbers."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
     return f", by {min(shares):.2g} to {max(shares):.2g} % of the published number" if shares else ""
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
-    """Return a text that counts the changed cells, rows and tables. Parts of only one side are counted separately."""
+    """Return a text that counts the changed cells, rows and tables. Parts of one side are counted separately."""
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
     tables = count_of(len(comparisons), "table")
@@ -121,7 +121,7 @@ def headline(comparisons: Sequence[Comparison]) -> str:
 
 
 def largest_moves(comparisons: Iterable[Comparison]) -> list[tuple[Comparison, Number]]:
-    """Return the changed numbers of the quantities in `HEADLINES`, each once, with the largest changes first.
+    """Return the changed numbers of the quantities in `HEADLINES`, without repetitions. The largest changes come first.
 
     Changes within the noise over seeds come last.
     """
@@ -147,7 +147,7 @@ def _noise(number: Number) -> str:
 
 
 def _moved(one: Comparison) -> str:
-    """Describe the changes in one table: the claims with new verdicts, the changed columns, and unmatched parts."""
+    """Describe the changes in one table: claims with new verdicts, changed columns, and parts of only one side."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)
@@ -181,7 +181,7 @@ def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
 
 
 def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
-    """Return sections that sum up the costs that both sides have."""
+    """Return a section that sums up the costs that both sides have, or no section."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in comparisons:
         for number in one.numbers:
@@ -210,7 +210,7 @@ def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
 def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
     """Return a comparison as Markdown of at most ``limit`` characters, with folded sections.
 
-    The text counts the rows and sections that do not fit.
+    The text states the numbers of rows and sections that do not fit.
     """
     lines = [f"- {_one_line(line, limit // 20)}" for line in summary.head]
     if summary.moves.rows:
@@ -279,7 +279,7 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values with the fewest of 6, 9 or 12 digits that distinguish them, or else as in the files."""
+    """Return both values with 6, 9 or 12 digits, as few as distinguish them, or else with all digits."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
     for digits in (6, 9, 12):

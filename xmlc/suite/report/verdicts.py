@@ -1,6 +1,6 @@
-"""Give each of our numbers a verdict against the published or earlier number.
+"""Compare each of our numbers with a published or earlier number, and give a verdict.
 
-Verdicts depend on the kind of the number and on the variation of our runs.
+Verdicts depend on the kind of the published number and on the variation of our runs.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 
 
 class Verdict(StrEnum):
-    """List the verdicts on a number.
+    """List the verdicts on one of our numbers.
 
     A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. "Outside"
     has the sign of our number minus the published number. "Different" means that chance cannot explain the difference.
-    Published constants and numbers of earlier runs are equal or different. The other verdicts give the reason why no
-    comparison was made.
+    For published constants and for numbers of earlier runs, the verdict is equal or different. The other verdicts give
+    the reason why no comparison was made.
     """
 
     AS_PRINTED = "equal as printed"
@@ -91,7 +91,8 @@ OUTCOMES = (
     Verdict.DIFFERENT,
     Verdict.UNDECIDED,
 )
-#: The largest useful half width, as a share of the published number. Wider intervals contain almost any number.
+#: The largest useful half width of an interval, as a share of the published number. Wider intervals contain almost any
+#: plausible number.
 WIDEST = 0.05
 # A difference of half a unit has rounding errors in floating point. This factor allows for them.
 ROUNDING = 1 + 1e-9
@@ -100,8 +101,9 @@ ROUNDING = 1 + 1e-9
 def judge_measured(difference: float, interval: float, published: float, unit: float, fixed: bool = False) -> Verdict:
     """Judge a measured number by its published digits, then by its interval.
 
-    Our number is equal as printed if it rounds to the published digits, whatever the interval is. A number outside its
-    interval is outside, however wide the interval is. Numbers inside a wide interval, or without one, are undecided.
+    Our number is equal as printed if it rounds to the published number, whatever the interval is. Otherwise, a number
+    outside its interval is "outside", however wide the interval is. Numbers inside a wide interval, or without an
+    interval, are undecided.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def judge_constant(difference: float, unit: float) -> Verdict:
 
 
 class Tolerance(NamedTuple):
-    """Set the largest difference of equal numbers: an absolute difference, or a share of the earlier number.
+    """Set the largest difference between equal numbers, as an absolute difference and as a share of the earlier number.
 
     The larger of the two limits applies.
     """
@@ -145,8 +147,8 @@ EXACT = Tolerance()
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
     """Compare our number with an earlier number, and return the verdict.
 
-    The two are equal if they are equal to the last bit, within the tolerance, or as text.
-    Blank cells and NaN are missing numbers.
+    The two numbers are equal if they differ by no more than the tolerance. Values that are not numbers are equal if
+    their texts are equal. Blank cells and NaN are missing numbers.
     """
     blank = [text == "" or math.isnan(as_float(text) or 0) for text in (old, new)]
     if any(blank):
@@ -159,14 +161,14 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
-    """Return the numbers of cells by verdict as text: "38 of 44 cells equal, 4 different, 2 missing"."""
+    """Return a text with the number of cells for each verdict: "38 of 44 cells equal, 4 different, 2 missing"."""
     total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
     others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
     return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
 
 
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Return the number of cells that were run, and of each verdict among them, as text.
+    """Return a text with the number of cells that were run, and the number of these cells for each verdict.
 
     An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
     """
@@ -191,7 +193,7 @@ def difference(number: Number) -> float:
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return the value of one unit of the last published decimal, which is 1 for a number without decimals."""
+    """Return the value of one unit of a published number's last decimal. Without decimals, the value is 1."""
     exponent = Decimal(text).as_tuple().exponent
     return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0
 
@@ -221,7 +223,7 @@ def seeds_of(row: Row) -> int:
 
 
 def spread_of(row: Row, quantity: str) -> Spread | None:
-    """Return how much a number varies over the seeds of its row.
+    """Return how much a number varies over the seeds of the number's row.
 
     The result is None for a single seed, or if the number has no deviation.
     """
@@ -277,9 +279,9 @@ class Judge:
     The verdicts depend on the variation of our runs, the paper's runs and splits, and fitted settings.
     """
 
-    #: The variation of each published number over our runs with several seeds.
+    #: How much our number varies over runs with several seeds, for each published number.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: The number of runs in each paper's means, or 1 if the number is not known.
+    #: The number of runs over which each paper averages, or 1 if it is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
@@ -367,9 +369,9 @@ class Judge:
         )
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return the half width of a number's interval, whether runs vary less than rounding, and an explanation.
+        """Return the half width of a number's interval, whether runs vary by less than rounding, and an explanation.
 
-        Without an interval, the half width is NaN and the explanation is the reason.
+        Without an interval, the half width is NaN, and the explanation states why there is no interval.
         """
         filed = self.spreads.get((paper, table, number.key, number.quantity))
         at_hand = spread_of(row, number.quantity)

@@ -14,7 +14,8 @@ from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.results.manifest import SUFFIX
 
-# Each of these folders contains a list of its files. Each of these records contains a checksum of its content.
+# `FOLDERS` are folders that contain a list of their files with checksums. `RECORDS` are records that contain a checksum
+# of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -29,12 +30,12 @@ class Verified:
     damaged : list of Damaged
         Damaged files in the order of their paths.
     unlisted : list of Path
-        Files that are not in their folder's list of files. No step reads them.
+        Files that are not in their folder's list of files. No step reads such files.
     without : list of Path
         Other files without a checksum: tables and figures, and files that are not results. Tables and figures can be
         rebuilt from records.
     files, bytes : int
-        Number of the files that were compared with their checksums, and their size in bytes.
+        Number of all files that were checked, and total size in bytes of the undamaged ones.
     seconds : float
     """
 
@@ -47,7 +48,7 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Return the paths to delete, without duplicates."""
+        """Return the paths to delete so that damaged files can be rebuilt, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, file: Path, check: Callable[[], object]) -> bool:
@@ -100,7 +101,7 @@ def verify(places: Iterable[Path]) -> Verified:
 
 
 def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return a function that checks a file by its folder's list or by its own checksum.
+    """Return a function that checks a file, by the list in the file's folder or by the checksum in the file.
 
     The result is None for a file with neither a list nor a checksum.
     """

@@ -1,4 +1,4 @@
-"""Format texts that several reports share: counts with nouns, and lists of which only the first items are named."""
+"""Format texts that several reports share: counts with nouns, and lists that are cut off after the first items."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def count_of(number: int, noun: str) -> str:
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Join the first ``listed`` texts by ``between``, followed by the number of texts left out."""
+    """Join the first ``listed`` texts, with ``between`` between them. Append the number of texts left out, if any."""
     more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
     return between.join([*texts[:listed], *more])

@@ -28,8 +28,8 @@ from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
 
-FEW = 3  # A heading names at most this many datasets.
-CONTRIBUTED = "§"  # This mark is for numbers of contributed runs.
+FEW = 3  # The maximum number of datasets that a heading names.
+CONTRIBUTED = "§"  # Mark of numbers from contributed runs.
 
 
 @dataclass
@@ -43,9 +43,9 @@ class PagePaper:
     drawings: list[Drawing]
     #: All published numbers, each with our number.
     printed: list[Number]
-    #: Dataset, model, and the reason why the model is not run on the dataset.
+    #: Triples of dataset, model, and the reason why the model is not run on the dataset.
     left_out: list[tuple[str, str, str]]
-    #: The number of the paper's statements by verdict. No verdict is counted if the table of claims was not built.
+    #: The number of the paper's statements for each verdict. The counter is empty if the table of claims was not built.
     claims: Counter[Word]
 
     @property
@@ -55,13 +55,13 @@ class PagePaper:
 
     @property
     def has_decided(self) -> bool:
-        """Return whether at least one claim is decided."""
+        """Return whether at least one of the paper's claims has a verdict other than "undecided" or "no data"."""
         return any(self.claims[word] for word in ("holds", "does not hold", "opposite sign", "mixed"))
 
 
 @dataclass
 class Page:
-    """Hold the whole page. Its fingerprint is the fingerprint of the folder of tables."""
+    """Hold the contents of the whole page. The fingerprint is the fingerprint of the folder of tables."""
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
@@ -74,7 +74,7 @@ class Page:
 
     @property
     def printed(self) -> list[Number]:
-        """Return all numbers that the papers print, each with our number."""
+        """Return all published numbers of all papers, each with our number."""
         return [number for paper in self.papers for number in paper.printed]
 
     @property
@@ -84,7 +84,7 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """Return the heading, which names the datasets or counts them."""
+        """Return the heading of the page. The heading names the datasets, or counts them if there are many."""
         names = [contest.name for contest in self.contests]
         return f"Results on {f'{len(names)} datasets' if len(names) > FEW else ', '.join(names) or 'no dataset yet'}"
 
@@ -120,7 +120,7 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     earlier = earlier_sources(root, known, _datasets(sources))
     environments = Environments([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
-    # The tables are built first, because this registers the names of models, which the contests use.
+    # The tables are built before the contests. Building tables registers the names of models, which the contests use.
     built = [build_table(made, known) for made in tables]
     contests = contests_of(sources, earlier, of_suites, environments)
     papers = []
@@ -145,22 +145,22 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
 
 
 def _datasets(sources: Iterable[Source]) -> set[str]:
-    """Return the datasets of records, named as in paths and suites."""
+    """Return the names of the records' datasets, as in paths and suites."""
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
 @dataclass
 class PaperJudge:
-    """Judge all numbers that a paper prints.
+    """Judge our numbers against all numbers that a paper prints.
 
     Parameters
     ----------
     paper : str
     judge : Judge
     failed : list of Failure
-        Failures, which explain why numbers are missing.
+        Failures of steps, which explain why some of our numbers are missing.
     published : Path or None
-        Folder of the paper's tables.
+        Folder of the paper's tables as CSV files.
     """
 
     paper: str
@@ -174,7 +174,7 @@ class PaperJudge:
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 
     def judged(self, definition: TableDefinition, published: Rows, ours: Rows) -> list[Number]:
-        """Return the numbers of a table, judged against the published numbers."""
+        """Return our numbers in a table, judged against the published numbers."""
         found = compare_with_published("", self.paper, definition, published, ours, self.judge, failed=self._reason)
         return found.numbers
 

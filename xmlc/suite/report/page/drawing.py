@@ -14,12 +14,12 @@ from markupsafe import Markup
 from xmlc.suite.papers.common.figures import pareto_front
 from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
 
-# These patterns match parts of an SVG that draw nothing, attributes, and long numbers in attributes. One decimal of
-# these numbers suffices on any screen.
+# The first pattern matches parts of an SVG that draw nothing. The second pattern matches attributes, and the third
+# matches long numbers in attributes. One decimal of such a number suffices on any screen.
 NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
 QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 WIDTH = 3.3  # The width of the panel in inches.
-APART = 0.06  # The least vertical distance between two names, as a share of the panel's height.
+APART = 0.06  # The minimum vertical distance between two names, as a share of the panel's height.
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def data_address(svg: str) -> Markup:
 
 
 class Point(NamedTuple):
-    """Hold the point of a model in a drawing."""
+    """Hold the position of a model's point in a drawing, and the model's name."""
 
     seconds: float
     precision: float
@@ -47,7 +47,7 @@ class Point(NamedTuple):
 
 
 def quality_against_time(points: Sequence[Point]) -> Markup:
-    """Draw P@1 against seconds of training. Models on the Pareto front are named if there is room."""
+    """Draw P@1 against seconds of training. Names of models on the Pareto front are drawn if there is room."""
     import matplotlib as mpl
 
     seconds, precisions = [one.seconds for one in points], [one.precision for one in points]

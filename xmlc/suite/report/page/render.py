@@ -28,7 +28,7 @@ from xmlc.suite.report.verdicts import OUTCOMES, Verdict, as_float
 from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
 ROOM = "xmlc.suite.report.page"
-# Each verdict has a sign, a class in the style sheet, and a meaning.
+# Maps each verdict to its sign, its class in the style sheet, and its meaning.
 SIGNS = {
     Verdict.AS_PRINTED: ("=", "good", "equal as printed: equal to the published number if rounded to its digits"),
     Verdict.INSIDE: ("≈", "good", "inside the interval of this cell"),
@@ -55,9 +55,8 @@ WORDS: dict[Word, str] = {
 def to_html(page: Page) -> str:
     """Return the page as HTML.
 
-    All values are escaped. The security policy of the page forbids browsers to load other files.
-
-    Drawings are embedded as images, because a browser runs no scripts in images.
+    All values are escaped. The security policy of the page forbids browsers to load other files. Drawings are embedded
+    as images, because browsers run no scripts inside images.
     """
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -98,9 +97,10 @@ def to_html(page: Page) -> str:
 
 
 def packed(environments: Sequence[ShownEnvironment]) -> dict[str, list[Any]]:
-    """Return environment metadata as lists of indices into one list of texts. Records share most texts.
+    """Return environment metadata as lists of indices into one list of texts. Most texts are the same for many records.
 
-    The list of a record begins with its title, and ends with its command without the path of the record.
+    The list of a record begins with the record's title. It ends with the command that rebuilds the record, without the
+    record's path.
     """
     texts: dict[str, int] = {}
     lists = []

@@ -1,4 +1,4 @@
-"""Build the tables of the page: the printed panels, with the published number and verdict of each cell."""
+"""Build the tables of the page from printed panels. Each cell also gets the published number and the verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-ABSENT = "absent"  # This mark is for a cell without our number, which is shown as a dash.
+ABSENT = "absent"  # Mark of a cell without our number. The cell is shown as a dash.
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class PageTable:
 
 
 class TableOnPage:
-    """Join the numbers of a table with the judged numbers of its paper.
+    """Join our numbers in a table with the published numbers and their verdicts.
 
     Parameters
     ----------
     table : Table
     judged : list of Number
-        All published numbers of the table.
+        All published numbers of the table, with verdicts.
     """
 
     def __init__(self, table: Table, judged: Iterable[Number]):
@@ -67,7 +67,8 @@ class TableOnPage:
         Parameters
         ----------
         own : dict
-            The paper's numbers in exactly this table. The result also lists and counts numbers that no panel shows.
+            The paper's numbers in exactly this table. Numbers of the paper that no other panel shows are in the panel
+            `not_run`.
         """
         table, rows = self.table, self.table.rows
         ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
@@ -114,7 +115,7 @@ class TableOnPage:
     ) -> Panel | None:
         """Return a panel of some columns, or None if there are no columns.
 
-        ``only`` restricts the published numbers and verdicts to these cells.
+        If ``only`` is given, only these cells get published numbers and verdicts.
         """
         columns = []
         for name in names:
@@ -153,7 +154,7 @@ def text_on_page(number: Number) -> str:
 
 
 def order_on_page(number: Number) -> float | str:
-    """Return the value with all digits, by which tables are sorted. A missing value is an empty text, sorted last."""
+    """Return a number's value with all digits, by which tables are sorted. A missing value is "", sorted last."""
     if number.mark == ABSENT or is_missing(number.shown):
         return ""
     return number.shown if isinstance(number.shown, str) else float(number.shown)
@@ -197,7 +198,7 @@ class ShownEnvironment(TypedDict):
 
 
 class Environments:
-    """Number the records that a page uses, in the order of their first use, and return their environment metadata."""
+    """Give reference numbers to the records of a page, in order of first use, and return the environment metadata."""
 
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
@@ -205,15 +206,15 @@ class Environments:
 
     @property
     def shown(self) -> list[ShownEnvironment]:
-        """Return the environment metadata of all numbered records, in the order of their numbers."""
+        """Return the environment metadata of all records with a reference number, in the order of these numbers."""
         return [shown_environment(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the reference numbers of some records. New records get the next reference numbers."""
+        """Return the reference numbers of some records. Records without such a number get the next numbers."""
         return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:
-        """Number the records of a table, row by row."""
+        """Give reference numbers to the records of a table, row by row."""
         for panel in (*table.panels, *filter(None, [table.further])):
             for row in zip(*(part.numbers for part in panel.columns)):
                 for number in row:

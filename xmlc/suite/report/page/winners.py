@@ -1,4 +1,4 @@
-"""Compare the models of each dataset in a table and in a drawing of quality against time."""
+"""Compare all models on each dataset, in a table and in a drawing of quality against time."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Contest:
     made : str
         Date of the newest record.
     earlier : bool
-        Whether the dataset has results only from an earlier run, and is in no table.
+        Whether the dataset's results are only from an earlier run and are in no table.
     headline : str
-        The best P@1 and the best macro-F (over the labels present), with their models.
+        A text with the best P@1 and the best macro-F (over the labels present), and the models that reach them.
     panel : Panel
         A row for each model, sorted by P@1.
     tied : set of (int, int)
@@ -81,11 +81,11 @@ def contests_of(
     sources : sequence of Source
         Records that the tables use.
     earlier : sequence of Source
-        Records of datasets without tables.
+        Records of datasets that are in no table.
     of_suites : collection of str
-        Datasets that suites name. All others are the user's own.
+        Datasets that suites name. All other datasets are the user's own.
     environments : Environments
-        The numbering of records, to which new records are added.
+        The reference numbers of records. New records are added.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
@@ -163,10 +163,10 @@ def _contest(name: str, sources: list[Source], earlier: bool, environments: Envi
 
 
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
-    """Return the numbers of each model by quantity.
+    """Return the numbers of each model. Keys are the model and the quantity.
 
-    For a measure of label sets, the number of the best method is used. Methods that optimise another measure are left
-    out.
+    For a measure of label sets, the number of the model's best method is used. Methods that optimise a different
+    measure are left out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
@@ -178,7 +178,7 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
             for name in RANKED if kind is RankingRecord else SETS:
                 number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
                 is_for = method.removeprefix(FOR).replace("-", "_") if method.startswith(FOR) else name
-                # A method for macro-F is used for all variants of macro-F.
+                # A method that optimises macro-F is used for all variants of macro-F.
                 if number.is_missing or not name.startswith(is_for):
                     continue
                 if name not in own or number.value > own[name].value:
@@ -187,7 +187,7 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
 
 
 def _top(part: PanelColumn) -> Number | None:
-    """Return the best number of a column. Models that are given the true labels are left out."""
+    """Return the best number of a column. Models that use the true posteriors (`LIMITS`) are left out."""
     numbers = [one for one in part.numbers if one.model not in LIMITS and one.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
     return max(numbers, key=lambda one: sign * one.value, default=None)
