@@ -62,7 +62,7 @@ def compile_kernels(
 ) -> bool:
     """Compile the kernels of estimators and methods, so that their first call compiles nothing.
 
-    Child processes compile them. Scripts must therefore call this function below ``if __name__ == "__main__":``.
+    Child processes compile the kernels. Scripts must therefore call this function below ``if __name__ == "__main__":``.
 
     Parameters
     ----------

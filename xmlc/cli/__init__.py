@@ -92,7 +92,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the subcommand with a name. If it does not exist, suggest the nearest name."""
+        """Return the subcommand with a name. If no subcommand has this name, suggest the nearest name."""
         name = RENAMED.get(args[0], args[0]).lower() if args else ""
         if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")

@@ -121,8 +121,8 @@ def cpu_name() -> str:
 def peak_bytes() -> int:
     """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
-    Linux resets VmHWM for each program, but a child inherits its parent's peak in ``getrusage``. The peak of a child is
-    therefore at least the peak of this process, and the maximum of both is correct.
+    Linux resets VmHWM for each program. In ``getrusage``, however, a child process inherits the peak of its parent. The
+    peak of a child is therefore at least the peak of this process, and the maximum of both is correct.
     """
     unit = 1 if sys.platform == "darwin" else 1024
     return max(own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)

@@ -169,7 +169,7 @@ def kernel_digest() -> str:
 
 @cache
 def _folder(given: str | None) -> Path:
-    """Return the folder, and create it if necessary.
+    """Return the folder for compiled kernels, and create it if necessary.
 
     A file in it links the package's text to the digest, because parsing is slow.
     """

@@ -80,7 +80,10 @@ def _content_digest(file: str) -> tuple[str, str]:
 
 @cache
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
-    """Return the imports of a file and the digest of its code. One syntax tree serves both, because parsing is slow."""
+    """Return the imports of a file and the digest of its code.
+
+    The file is parsed once for both, because parsing is slow.
+    """
     if file.suffix != ".py":  # The file is a compiled module.
         return frozenset(), ""
     try:

@@ -93,7 +93,10 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for writing bytes, compressed according to its suffix. A gzip header has no name and no time."""
+    """Open a file for writing bytes, compressed according to its suffix.
+
+    A gzip header is written without a file name and a time.
+    """
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
         if path.suffix != ".gz":

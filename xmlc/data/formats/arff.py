@@ -139,7 +139,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
-    """Mark the attributes that are labels: those in the XML file, or the first (-C 6) or last (-C -6) attributes."""
+    """Mark the attributes that are labels: named in the XML file, or the first (-C 6) or last (-C -6) attributes."""
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:

@@ -35,8 +35,8 @@ class LabelNames:
     Parameters
     ----------
     separator : str, optional
-        Separator between names in a cell. By default it is a semicolon. By default a cell without semicolons may also
-        contain URIs with blanks between them, or a list written as text by Python or JSON.
+        Separator between names in a cell. The default separator is a semicolon. By default a cell without semicolons
+        may also contain URIs with blanks between them, or a list written as text by Python or JSON.
     """
 
     def __init__(self, separator: str | None = None) -> None:

@@ -24,10 +24,10 @@ FASTTEXT = "__label__"
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header shows which one is used.
-SOME = 30  # If no label has two texts, a warning is given from this number of texts on.
+SOME = 30  # Minimum number of texts for the warning that no label has two texts.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
 SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
-# Common names of columns. If the first line of a TSV file contains only such names, the line is a header and not a text.
+# Common names of columns. If the first line of a TSV file contains only such names, the line is a header.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
     "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "

@@ -44,7 +44,7 @@ def read_vw(
     limit = LARGEST if n_labels is None else base + n_labels
     ids, values, labels = array("i"), array("f"), array("i")
     counts, label_counts = array("q"), array("q")
-    blank = 0  # Number of the first blank line after the last row so far.
+    blank = 0  # Line number of the first blank line after the last row that was read.
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
             blank = blank or number
