@@ -99,7 +99,7 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 
 
 def held_out_errors() -> list[str]:
-    """Return two lines for each estimator, with the range of predicted / measured costs on rows outside the fit.
+    """Return two lines for each estimator: the range of the ratio predicted / measured cost on data outside the fit.
 
     For the first line, the costs on each dataset are predicted from the other datasets. For the second line, the costs
     of more than a sixteenth of a dataset's instances are predicted from smaller shares.

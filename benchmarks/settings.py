@@ -49,7 +49,7 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
     Raises
     ------
     XmlcError
-        There is no such file below the current folder, or the file has no such model.
+        The paper's file does not exist below the current folder, or the file lacks the model.
     """
     models = suite(paper).all_models
     if model not in models:

@@ -195,11 +195,11 @@ class NapkinXCOPLT(NapkinXCOnline):
     policy : {"best_greedy", "random"}
         Rule that selects the pre-leaf for new labels (Algorithm 8).
     alpha : float
-        Weight of the balance against the estimate in best-greedy.
+        Weight of the tree's balance in best-greedy. The estimate has the weight 1 - alpha.
     arity, max_leaf : int
         b and b_max: maximum children of an inner node and of a pre-leaf.
     warm_start : float or None
-        Share of the training instances, up to 1, that the k-means tree is built from (OPLT-W: 0.1).
+        Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W: 0.1).
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
