@@ -20,11 +20,11 @@ from xmlc.compiling import (
     model_of,
 )
 
-LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values and need no kernels.
+LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values and need no kernels.
 
 
 def parts_of(suite: Path) -> list[CompiledPart]:
-    """Return the parts that the steps of a suite compile, costly parts first.
+    """Return the parts of compilation that the steps of a suite need. Parts that take long come first.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def parts_of(suite: Path) -> list[CompiledPart]:
 
 
 def compile_data() -> None:
-    """Compile the kernels for data: draw, write, read and prepare a synthetic dataset."""
+    """Compile the kernels for data by drawing, writing, reading and preparing a small synthetic dataset."""
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset
@@ -58,7 +58,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Compile the kernels that score rankings, which are the same for every model."""
+    """Compile the kernels that score rankings. These kernels are the same for every model."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters
@@ -79,9 +79,9 @@ def compile_ranking() -> None:
     "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
 )
 def command(suite: Path, cores: int) -> None:
-    """Compile, and print a line at the start.
+    """Compile the kernels that a suite needs.
 
-    In a new user's first run, this line comes first, and compiling takes a while.
+    Print a line at the start, because the first compilation takes a while.
     """
     if parts := missing(parts_of(suite)):
         titles = ", ".join(part.title for part in parts)

@@ -37,7 +37,7 @@ from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
 HEAD, SHOWN = 512, 60  # Both numbers are in bytes.
 LONGEST = 1 << 20  # Maximum bytes of a file that describes a dataset.
-#: Servers may send one of these kinds of content instead of data. The keys are the first bytes.
+#: Kinds of content that servers may send instead of data. The keys are the first bytes of the content.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -57,7 +57,8 @@ class Fetched(NamedTuple):
     entry : Dataset
         The catalogue entry with the actual names of the files.
     copied : dict
-        State of the files in a folder of this machine, as `states` returns it. Empty if ``origin`` is an address.
+        Sizes, times and checksums of the files in a folder of this machine, as `states` returns them. The dict is empty
+        if ``origin`` is an address.
     of_catalogue : bool
         Whether the address is in the catalogue. The content of such an address must never change.
     """
@@ -85,14 +86,15 @@ def download(
     ----------
     dataset : Dataset
     out : Path
-        Usually ``resources/<dataset>``. It gets the data files and ``source.json``, which describes them.
+        Usually ``resources/<dataset>``. The folder gets the data files and ``source.json``, which describes the data
+        files.
     mirror : str, optional
         Folder or base URL with the dataset in ``<dataset>/``. A mirror and ``manual/<dataset>`` may have three kinds of
-        files. The first are the files that the catalogue names. The second are ``train.txt`` and ``test.txt`` in the
-        repository format. The third are the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All
-        may be compressed. A folder may also have one archive with these files.
+        files. The first kind are the files that the catalogue names. The second kind are ``train.txt`` and ``test.txt``
+        in the repository format. The third kind are the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
+        ``Y.tst.npz``. All these files may be compressed. A folder may also have one archive of these files.
     on_missing : callable, optional
-        Called with a text for each source that lacks the dataset.
+        Function that is called for each source without the dataset. Its argument is a text about what is missing.
 
     Returns
     -------
@@ -148,7 +150,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Yield functions that get the dataset from one source each, in the order of the attempts."""
+    """Yield a function for each source that fetches the dataset from this source, in the order of the attempts."""
     places: list[Location] = [by_hand(dataset, resources)]
     places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
@@ -162,9 +164,9 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy the first layout whose files are all in a folder, or unpack the only archive there."""
+    """Copy the files of the first layout whose files are all in a folder, or unpack the only archive in the folder."""
     sources = sources_in(place, dataset)
-    copied = states(sources, {})  # Taken before a file is read, so that a later step detects changes during the copy.
+    copied = states(sources, {})  # Taken before files are read, so that a later step detects changes during the copy.
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
         found = {}
@@ -186,7 +188,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Download the first layout whose files are all on a web mirror."""
+    """Download the files of the first layout whose files are all on a web mirror."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -200,12 +202,12 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Download the first of ``name``, ``name.gz`` and so on that a mirror has.
+    """Download the first of the files ``name``, ``name.gz`` and so on that a mirror has.
 
     Raises
     ------
     NotThere
-        The mirror has none of these files. The message states why the download of ``name`` itself failed.
+        The mirror has none of these files. The message states why the download of ``name`` without suffix failed.
     """
     problems = []
     for suffix in SUFFIXES:
@@ -233,8 +235,8 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
     """Rename and unpack a file from a mirror if necessary, and return the name of the file.
 
     If the catalogue has download addresses, the file gets the same name as a download and is unpacked. A dataset's
-    digest then does not depend on the source of the files. `train.txt` and `test.txt` are not changed, because
-    reference tables contain the digests of such copies.
+    digest then does not depend on the source of the files. Copies of ``train.txt`` and ``test.txt`` stay compressed,
+    because reference tables contain the digests of such copies.
     """
     if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
         return file.name
@@ -244,7 +246,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 
 
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
-    """Download files, or an archive with them, from addresses of the catalogue. All files are decompressed."""
+    """Download files, or an archive of these files, from addresses of the catalogue. All files are decompressed."""
     files: dict[str, str | Address] = address if kind == "urls" else {"": address}
     fetched, urls = out / ".fetched", []
     for name, one in files.items():
@@ -269,7 +271,7 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
 def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
     """Compare files with the digests that a JSON file has for their source.
 
-    If there are none, record the files' digests.
+    If the JSON file has no digests for the source, add the digests of the files.
 
     Raises
     ------
@@ -292,12 +294,12 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Return a text about a file that is not data, such as an error page or an empty file, by its first bytes.
+    """Look at a file's first bytes, and return a text if the file is no data, such as an error page or an empty file.
 
     Returns
     -------
     str
-        Empty if the file may be data or an archive.
+        The text is empty if the file may be data or an archive.
     """
     try:
         with open_plain(path) as file:

@@ -17,8 +17,8 @@ from xmlc.core.progress import Progress
 from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
-FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each further pause is twice as long.
-SILENCE = 20.0  # An attempt fails after this many seconds without a byte.
+FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each further pause is twice as long as the pause before.
+SILENCE = 20.0  # An attempt fails after this number of seconds without a received byte.
 CHUNK = 1 << 16
 PASSING = (408, 425, 429, 500, 502, 503, 504)
 MISSING = (403, 404, 410)  # Object stores return 403 for a file that does not exist.
@@ -29,14 +29,14 @@ class NotThere(XmlcError):
 
 
 def fetch_http(url: str, target: Path) -> None:
-    """Download a file. After a temporary failure, start again from the beginning.
+    """Download a file. After a temporary failure, start the download again from the beginning.
 
     Raises
     ------
     NotThere
         The server reports that there is no such file.
     XmlcError
-        All attempts failed. The message has the reason of the last failure.
+        All attempts failed. The message has the reason why the last attempt failed.
     """
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -58,7 +58,7 @@ def fetch_http(url: str, target: Path) -> None:
 
 
 def _lasts(error: Exception) -> bool:
-    """Return whether a retry is pointless, because the address, the host or its certificate is wrong."""
+    """Return whether a retry would also fail, because the address, the host or the host's certificate is wrong."""
     cause: BaseException | None = error
     while cause:
         unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
@@ -71,7 +71,7 @@ def _lasts(error: Exception) -> bool:
 def _attempt(url: str, target: Path) -> None:
     with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
         response.raise_for_status()
-        if response.status_code != 200:  # Status 206, for example, is only a part of the file.
+        if response.status_code != 200:  # With status 206, for example, the content is only a part of the file.
             raise requests.HTTPError(response=response)
         # Without this header, `requests` returns the bytes as they are sent, and Content-Length counts these bytes.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
@@ -79,7 +79,7 @@ def _attempt(url: str, target: Path) -> None:
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
-            if file.tell() < total:  # Versions of urllib3 before 2 do not check the length.
+            if file.tell() < total:  # urllib3 before version 2 does not check the length.
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
     if coding not in ("", "identity"):
         _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
@@ -88,7 +88,8 @@ def _attempt(url: str, target: Path) -> None:
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
     """Decode a file that the server encoded for the transfer, although the request did not allow an encoding.
 
-    Some servers send the file ``train.txt.gz`` as ``train.txt`` with an encoding. Such a file stays compressed.
+    Some servers send the file ``train.txt.gz`` as ``train.txt`` with an encoding. A file whose address ends with
+    ``.gz`` stays compressed.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
         if is_compressed(file):  # The author of the dataset compressed the file, too.
@@ -119,6 +120,6 @@ def fetch_drive(identifier: str, target: Path) -> None:
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown passes on any error of its dependencies.
+    except Exception as error:  # gdown passes on every error of its dependencies.
         let_through(error)
         raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error

@@ -29,9 +29,10 @@ def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
     """Draw and write the figure, and print the paths of its files."""
-    # This call imports the papers' packages. Names in a study can then override their names.
+    # This call imports the papers' packages, which register names of models. Afterwards, a study's names can override
+    # them.
     definition = figure_of(name, paper)
-    # Matplotlib reads text between two `$` as a formula.
+    # Matplotlib would read text between two `$` as a formula.
     plain = {model: title.replace("$", r"\$") for model, title in titles.items()}
     name_models(plain, over=paper == STUDY)
     for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):

@@ -1,4 +1,4 @@
-"""Run `xmlc forest`: rank by number of trees, and record the depths of the trees and the objectives of their nodes."""
+"""Run `xmlc forest`: rank with the first trees of a forest, and record depths of trees and objectives of nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXEMPLARY = 2  # Number of trees whose objectives are recorded.
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with only the first trees, for each of the given sizes, and then with all trees.
+    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and then with all trees.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-        Numbers of trees to rank with. Numbers that are not below the forest's number of trees are ignored.
+        Numbers of first trees to rank with. Numbers that are not below the forest's number of trees are ignored.
 
     Raises
     ------
@@ -54,8 +54,9 @@ def rank_by_first_trees(
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
     """Return the depth and the number of nodes of each tree, or None if the estimator does not report them.
 
-    An estimator reports them in two learned attributes, ndarrays of int64 and shape (n_trees,). ``tree_depths_`` is the
-    depth of the deepest leaf, where the root has depth 0. ``n_nodes_`` is the number of nodes, including leaves.
+    An estimator reports these numbers in two learned attributes, ndarrays of int64 and shape (n_trees,).
+    ``tree_depths_`` is the depth of the deepest leaf of each tree. The root has depth 0. ``n_nodes_`` is the number of
+    nodes of each tree, including leaves.
     """
     depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
@@ -64,12 +65,12 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Summarise the objectives that the nodes of the first trees reached, by level of the tree, after each epoch.
+    """Summarise the objectives of the nodes on each level of the first trees, after each epoch.
 
-    A fitted estimator has the objectives in the learned attribute ``objectives_``: two arrays for each tree, over the
-    nodes that were split. The first is the level of each node (ndarray of int32, shape (nodes,)), where the root has
-    level 1. The second is the objective after each epoch (ndarray of float64, shape (nodes, epochs)). Without this
-    attribute, the result is empty.
+    A fitted estimator has the objectives in the learned attribute ``objectives_``. For each tree, the attribute has two
+    arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).
+    The root has level 1. The second array is the node's objective after each epoch (ndarray of float64, shape (nodes,
+    epochs)). Without this attribute, the result is empty.
     """
     trees = getattr(model, "objectives_", [])[:EXEMPLARY]
     return tuple(
@@ -97,7 +98,7 @@ def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
               help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
 @record_option
 def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with each number of trees and write the record."""
+    """Rank with each number of first trees, and write the record."""
     step.write(
         ForestRecord,
         out,

@@ -40,13 +40,15 @@ class Basis:
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Samples of label vectors if the model can draw them, otherwise the marginals p(Y_i = 1).
+        Samples of label vectors if the model can draw samples, and otherwise the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
-        Milliseconds per instance. At least one of the two numbers is None. Both are None for an oracle.
+        Milliseconds per instance for drawing samples, and for estimating marginals. At least one of the two numbers is
+        None. For an oracle, both numbers are None.
     truncated : TruncatedEstimates or None
-        The marginals above a minimum probability, and information about the rest.
+        The minimum probability of the marginals, and the numbers per instance of marginals above it and of true labels
+        below it.
     sizes : SizeWeights or None
-        Weights of label set sizes, if a method needs them.
+        Weights of the sizes of label sets, if a method needs these weights.
     """
 
     distribution: Samples | sparse.csr_array
@@ -57,7 +59,7 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Draw ``n_samples`` label vectors for each test instance, or estimate the marginals if the model cannot draw."""
+    """Draw ``n_samples`` label vectors for each test instance. Estimate marginals if the model cannot draw."""
     if prepared.left_out("test") is not None:
         raise XmlcError(
             f"--from: found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs. "
@@ -72,7 +74,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
-    """Read the test set's estimates in a folder of `xmlc estimate`. Learn size weights if a method uses them.
+    """Read the test set's estimates in a folder of `xmlc estimate`. If a method uses size weights, learn these weights.
 
     Raises
     ------
@@ -135,7 +137,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
 def _scores(
     prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> dict[str, Any]:
-    """Return all fields of a record that describe the quality of the label sets."""
+    """Return all fields of an inference record that describe the quality of the label sets."""
     Y, truncated = prepared.part("test")[1], basis.truncated
     counts = agreement(Y, Y_hat)
     groups = groups_by_frequency(prepared.part("train")[1])
@@ -187,7 +189,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw or estimate once, then run all methods in one process. Starting a process takes longer than most."""
+    """Draw or estimate once, then run all methods in one process. Starting a process takes longer than most methods."""
     takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A list, so that each name is checked.
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():

@@ -1,4 +1,4 @@
-"""Run `xmlc labels`: choose label sets from estimates of any model, in files written by `scipy.sparse.save_npz`."""
+"""Run `xmlc labels`: choose label sets by estimates of any model. Files are from `scipy.sparse.save_npz`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Tune thresholds or infer label sets, and write the label sets, the thresholds and the scores."""
+    """Tune thresholds or infer label sets. Write the label sets and the thresholds, and print the scores."""
     for method in methods:
         learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
         if learns and not (validation and truth):

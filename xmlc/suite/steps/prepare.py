@@ -32,7 +32,7 @@ from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name
 
-SEED = 0  # Seed of the split of run 0. Other runs add their number to it.
+SEED = 0  # Seed of the split of run 0. Other runs add their run number to this seed.
 RELATIVE_TOLERANCE = 5e-3  # Published averages have three to six digits.
 DataPart = tuple[sparse.csr_array, sparse.csr_array]
 
@@ -45,15 +45,15 @@ def prepare(
     Parameters
     ----------
     dataset : Dataset
-        The catalogue's entry. If the source folder has a ``source.json``, this file lists the actual data files.
+        The catalogue's entry. A file ``source.json`` in the source folder overrides the entry's names of data files.
     source : Path
         Folder with the text files.
     out : Path
-        Folder to write. It gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
+        Folder to write. The folder gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
     validation_share : float
-        Share of the training set for validation. These instances are drawn with seed 0.
+        Share of the training set that is held out for validation. The instances are drawn with seed 0.
     filter : Path or None
-        File for `read_pairs`. It replaces the filter of the entry.
+        File for `read_pairs`, which replaces the filter file of the entry.
 
     Returns
     -------
@@ -109,10 +109,11 @@ def prepare(
 
 
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return an entry with format, first id and file names from ``source.json``, or else from the catalogue.
+    """Return an entry with the format, the first id and the names of the files in a source folder.
 
-    Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's
-    filter may be missing if another file replaces it (``with_filter=False``).
+    These values are from ``source.json``. If the folder has no ``source.json``, they are from the catalogue, and files
+    may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's filter file may be missing if
+    another file replaces it (``with_filter=False``).
 
     Raises
     ------
@@ -120,7 +121,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
         A file is missing, or has changed since it was fetched.
     """
     described = source / "source.json"
-    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled has no list of checksums.
+    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled by hand has no list of checksums.
     if has_list:
         check_listed(source, described.name)
     if described.exists():
@@ -142,7 +143,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
 
 @contextmanager
 def _copies_named(source: Path) -> Iterator[None]:
-    """In errors, replace the paths of copies by the paths of the original files, which the user can fix."""
+    """In errors, replace the paths of copied files by the paths of the originals, which the user can fix."""
     try:
         yield
     except XmlcError as error:
@@ -182,14 +183,14 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
 
     try:
         first, second = read(None)
-    # This is only raised for vw. Names that are not column numbers are numbered, with one numbering for both files.
+    # Only the format vw raises this error. Features whose names are no numbers get numbers, the same in both files.
     except NoIds:
         first, second = read({})
     return first, second
 
 
 def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
-    """Return texts about counts that differ from published ones, and averages that differ by more than rounding."""
+    """Return texts about counts that differ from published counts, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
         expected = published.get(key)
@@ -204,7 +205,7 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Return texts about the numbers of labels without instances, in the test set or in both sets."""
+    """Return at most one text, about the number of labels that have no instance in the test set or in both sets."""
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
@@ -231,9 +232,10 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 
 
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
-    """Return the test set with the features of the training set, and notes about differences.
+    """Return the test set with only the features of the training set, and notes about differences between the sets.
 
-    Both sets get the larger number of labels. Otherwise measures on the two sets would have different label sets.
+    Both sets get the larger number of labels of the two. Otherwise measures would count different labels on the two
+    sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -247,7 +249,7 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return one SHA-256 of the names and SHA-256 of the data files, in their order, and of the filter's content."""
+    """Return a SHA-256 of the data files' names and SHA-256 digests in order, and of the filter file's digest."""
     lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -262,7 +264,7 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
     data : str
         Name of the data file, in the repository format.
     split_files : SplitFiles
-        Names of the files of row numbers. Such a file has one column for each of several splits.
+        Names of the files of row numbers. Each of these files has one column for each random split.
     zero_based : bool
         Whether label ids start from 0.
     """
@@ -277,9 +279,9 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     """Read the pairs of test instance and label that measures leave out.
 
     These are the reciprocal pairs of the repository's datasets with label features (LF-). Each line of the file
-    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. If an instance is also a label,
-    a prediction of this label is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue
-    7).
+    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. If a test instance is itself a
+    label, a prediction of this label is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml,
+    issue 7).
 
     Parameters
     ----------
@@ -295,7 +297,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        A line does not have two numbers, or a number is too large.
+        A line does not have two numbers, or a number is not below the number of instances or labels.
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):
@@ -354,7 +356,7 @@ def command(
     validation_share: float,
     filter: Path | None,
 ) -> None:
-    """Prepare a dataset. Report differences from published counts, and labels without instances."""
+    """Prepare a dataset. Print differences from published counts, and numbers of labels without instances."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, filter)
     Statistics(

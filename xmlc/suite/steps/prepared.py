@@ -25,7 +25,7 @@ COUNTED: tuple[StatisticName, ...] = ("n_train", "n_test", "d", "m", "labels_per
 
 
 class ValidationSplit(TypedDict):
-    """Describe a validation split by the validation part's share of the training set, and by the seed."""
+    """Describe a validation split by its seed and by the share of the training set in the validation part."""
 
     validation_share: float
     seed: int
@@ -76,7 +76,7 @@ class Meta(DatasetCounts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records. Data from earlier versions do not mark synthetic data."""
+    """Return the name of a dataset in records. Folders from earlier versions do not mark synthetic data."""
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
@@ -87,8 +87,8 @@ class Prepared:
     ----------
     folder : path
     run : int
-        Number of the run, which is the seed of its split. Run 0 uses the saved split, and every other run draws a new
-        one. The variation over runs therefore includes the choice of the validation part.
+        Number of the run, from which the seed of the run's split is computed. Run 0 uses the saved split. Every other
+        run draws a new split. The variation over runs therefore includes the choice of the validation part.
 
     Attributes
     ----------
@@ -130,12 +130,12 @@ class Prepared:
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the numbers of the training rows that `part` copies."""
+        """Return the row numbers in the training set of the rows that `part` copies."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
-        """Return the true posteriors P(y_j = 1 | x) of a part of a synthetic dataset, or None for real datasets."""
+        """Return the true posteriors P(y_j = 1 | x) of a part of the dataset, or None if they are not stored."""
         folder, rows = self._rows(name)
         if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
@@ -143,9 +143,9 @@ class Prepared:
         return P if rows is None else P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of instance and label that no measure counts, boolean, shape (n, m), or None.
+        """Return the pairs of instance and label that no measure counts, as a boolean matrix of shape (n, m), or None.
 
-        Y lacks these pairs.
+        The true labels Y do not contain these pairs.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
@@ -159,10 +159,10 @@ class Prepared:
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
-    """Return a mask of the rows for fitting. All other rows are for validation.
+    """Return a mask that is True for the rows for fitting. All other rows are for validation.
 
-    The validation part has ``round(validation_share * n_rows)`` rows. With two or more rows, each part has at least
-    one. The choice depends only on (seed, n_rows), and is the same on every platform.
+    The validation part has ``round(validation_share * n_rows)`` rows. If there are two or more rows, each part has at
+    least one row. The choice of rows depends only on (seed, n_rows), and is the same on every platform.
 
     Returns
     -------
@@ -180,14 +180,15 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Draw at most ``most`` of the given rows. Return all rows if there are fewer.
+    """Draw a random sample of ``most`` of the given rows. Return all rows if there are at most ``most``.
 
     Parameters
     ----------
     rows : ndarray of int64
     most : int
     seed : int
-        The choice depends only on (seed, number of rows, most). A smaller sample is part of a larger sample.
+        The choice depends only on (seed, number of rows, most). A sample with a smaller ``most`` is a subset of a
+        sample with a larger ``most``.
 
     Returns
     -------

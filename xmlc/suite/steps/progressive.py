@@ -32,14 +32,14 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
         An online model that is not fitted.
     X : csr_array, shape (n, d)
     Y : boolean csr_array, shape (n, m)
-        The stream. Its rows are visited in order.
+        Features and labels of the stream's instances. The rows are visited in order.
 
     Returns
     -------
     rows : tuple of ProgressiveRow
         One row for each of `xmlc.metrics.progressive.checkpoints`.
     constant_accuracy, cpu_seconds : float
-        Accuracy of a predictor that always returns the same label, and CPU seconds for the whole stream.
+        Accuracy of a predictor that always returns the same label, and CPU seconds of the model for the whole stream.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
 def command(
     data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
 ) -> None:
-    """Run one stream and write its record."""
+    """Run one stream and write the record of the stream."""
     step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
     X, Y = step.data.part("train")
     order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)

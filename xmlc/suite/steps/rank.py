@@ -41,7 +41,7 @@ def command(
     threads: int,
     out: tuple[Path, ...],
 ) -> None:
-    """Rank the test set with each model, and score the rankings."""
+    """Rank labels for the test set with each model, and score the rankings."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)

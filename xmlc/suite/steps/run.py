@@ -1,4 +1,4 @@
-"""Provide a step's data and model, times without compilation, and the records that the step writes."""
+"""Help steps to read data and models, to measure times without compilation, and to write records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Step:
         The subcommand of `xmlc`.
     data : Prepared
     about : Record
-        A record with the model and its settings. For a trained model, this is the record of its training.
+        A record that describes the model and the settings. For a trained model, this record is the record of the
+        training.
     threads : int
     """
 
@@ -57,7 +58,7 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the last keys of a record: the environment, and the costs of the step until now."""
+        """Return the last fields of a record: the environment, and the costs of the step so far."""
         return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
 
     def write(
@@ -70,11 +71,12 @@ class Step:
         kind : type of Record
         out : Path
         written : Path, optional
-            Folder that the step has written, if any.
+            Folder that the step has written, if there is one.
         code : function, optional
-            The function of a method. If a user wrote it, the settings contain the digest of its code.
+            The function of a threshold or inference method. If a user wrote the function, the record's settings contain
+            the digest of the code.
         **content
-            Fields that this kind of record has.
+            Fields that only this kind of record has.
         """
         head = self.about.head_fields()
         if issubclass(kind, ModelRecord):
@@ -92,19 +94,19 @@ class TrainedStep(Step):
 
     @classmethod
     def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
-        """Read the record of a training, and open its data with the split of its seed."""
+        """Read the record of a training, and open the dataset with the validation split of the training's seed."""
         about = TrainingRecord.read(training)
         return cls(name, Prepared(data, about.seed), about, threads)
 
     def load(self, folder: Path) -> SparseProbabilityEstimator:
-        """Load the model from a folder."""
+        """Load the step's model from a folder."""
         return load_estimator(self.about.estimator, folder, self.threads)
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds the options of a trained model to a command.
 
-    The command gets the step and the model.
+    The decorated command gets the step and the model as its first arguments.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -128,7 +130,7 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator, named ``called`` in tables. Return the step that trains it, and the estimator."""
+    """Create an estimator with the name ``called`` in tables. Return the step that trains it, and the estimator."""
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
     files = files_read(estimator, given, data.meta["name"], [seed])
@@ -150,7 +152,7 @@ def step_to_train(
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
-    """Return the part of a record that identifies a prepared dataset."""
+    """Return the fields of a record that identify a prepared dataset."""
     meta: dict[str, Any] = {**prepared.meta}
     sizes = {name: meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
@@ -159,7 +161,7 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
 def fit_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, folder: Path
 ) -> tuple[float, float]:
-    """Compile the kernels on a few rows, then fit and write a model. Return the time without compilation.
+    """Call the kernels on a few rows to compile them, then fit and write a model. Return the time without compilation.
 
     Returns
     -------
@@ -176,7 +178,9 @@ def fit_timed(
 def trained_beside(
     out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> Iterator[tuple[float, float]]:
-    """Fit a model into a temporary folder next to a file. During the block, few of its pages stay in memory.
+    """Fit a model into a temporary folder next to ``out``.
+
+    In the ``with`` block, few of the model's pages stay in memory.
 
     Yields
     ------
@@ -190,7 +194,7 @@ def trained_beside(
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the instances of one part. If the model looks up estimates, make it use those of this part."""
+    """Return the features of one part. If the model looks up stored estimates, make it use this part's estimates."""
     if looks_up(model):
         model.look_up(prepared, part)
     return prepared.part(part)[0]
@@ -199,13 +203,13 @@ def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: s
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Call ``predict`` on a few rows, to compile its kernels, and then on all rows.
+    """Call ``predict`` on a few rows to compile kernels, and then on all rows. Measure the time of the second call.
 
     Returns
     -------
-    The result for all rows.
+    The result of ``predict`` for all rows.
     ms_per_instance : float or None
-        Wall milliseconds per instance, or None for a model that looks up estimates.
+        Wall milliseconds per instance, or None for a model that looks up stored estimates.
     """
     if looks_up(model):
         return predict(X), None
@@ -215,9 +219,9 @@ def predict_timed(
 
 
 def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
-    """Rank k labels for each test instance, without left-out pairs.
+    """Rank k labels for each test instance, and skip pairs that no measure counts.
 
-    Return int32 of shape (n, k), and ms per instance.
+    Return the labels as int32 of shape (n, k), and milliseconds per instance.
     """
     X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
     more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
@@ -236,15 +240,18 @@ def estimate_timed(
     threshold: float | np.ndarray,
     then: Callable[[int, sparse.csr_array], None],
 ) -> float | None:
-    """Estimate a few instances to compile kernels, then all instances in blocks. The time excludes ``then``.
+    """Estimate a few instances to compile kernels, then all instances in blocks.
+
+    The time does not include calls of ``then``.
 
     Parameters
     ----------
     model, prepared, part
     threshold : float or ndarray, shape (m,)
     then : callable
-        Called at least once, with the number of a block's first instance and the block's estimates. The estimates are
-        CSR, above the threshold, and without the left-out pairs.
+        Function that is called for each block, at least once. The arguments are the number of the block's first
+        instance, and the block's estimates. The estimates are a CSR matrix of the estimates above the threshold,
+        without pairs that no measure counts.
 
     Returns
     -------
@@ -270,9 +277,9 @@ def estimate_timed(
 def write_estimates(
     model: SparseProbabilityEstimator, prepared: Prepared, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write a part's estimates above a minimum into an existing folder.
+    """Write the estimates of a part above a minimum probability into an existing folder.
 
-    Return them, memory-mapped, with ms per instance.
+    Return the estimates, memory-mapped, and milliseconds per instance.
 
     Raises
     ------
@@ -290,5 +297,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of a model's counts per instance. Return None if there are no counts or no instances."""
+    """Return the mean over instances of a model's counts. Return None if there are no counts or no instances."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,8 +1,8 @@
 """Run `xmlc simulate`: infer label sets from samples of known distributions, with exact scores (Figure 1 of gfm2011).
 
 Both models of the paper are chains. Each label depends on the earlier labels only through the number of ones among
-them. Therefore only this number has to be stored, and the matrix P of Theorem 3.1 takes O(m^3) terms instead of 2^m.
-The expected F of a prediction is computed exactly, and not estimated from a test sample.
+them. Therefore only this number has to be stored, and computing the matrix P of Theorem 3.1 takes O(m^3) terms instead
+of 2^m. The expected F of a prediction is computed exactly, and not estimated from a test sample.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # The difference between MEUF and GFM is measured on this many times the trials.
+PAIRED = 40  # Factor of the number of trials for the difference between MEUF and GFM.
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-# This is more than the numbers of trials and sample sizes. Each (model, sample size, trial) thus has its own stream.
+# STREAMS is above the number of trials and above every sample size. Each (model, sample size, trial) thus has its own
+# stream.
 STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
 ROUNDS = 3
-AT_LEAST = 0.02  # Minimum seconds of a task in each round.
+AT_LEAST = 0.02  # Minimum seconds for which a method runs in each round.
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
@@ -70,12 +71,12 @@ def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
 def dependent_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of the dependent labels in Figure 1, centre.
 
-    They are logistic. The linear part of label i is -(i - 1)/2 + sum_{j<i} y_j, with i from 1.
+    The conditional probabilities are logistic. The linear part of label i is -(i - 1)/2 + sum_{j<i} y_j, with i from 1.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        As for `independent_labels`. Here i starts from 0.
+        The same entries as for `independent_labels`. Here i starts from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
@@ -83,12 +84,12 @@ def dependent_labels(m: int) -> np.ndarray:
 def signed_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
 
-    This model is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are 1/2. MEUF
-    then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, and the constant is -1.
-    The linear part of the logistic model is -1 + sum_{j<i} (2 y_j - 1). Then p(Y = 0) = 0.6, and there is a second mode
-    at Y = 1. The empty set is the best prediction, but MEUF treats the marginals as small, independent chances of many
-    labels. Expected F is between 0.17 and 0.6, similar to the axis of the paper's plot (0.2 to 0.6). With the published
-    model it is 0.46 to 0.55.
+    This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
+    1/2. MEUF then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, and the
+    constant is -1. The linear part of the logistic model is -1 + sum_{j<i} (2 y_j - 1). The distribution has p(Y = 0) =
+    0.6 and a second mode at Y = 1. The empty set is the best prediction, but MEUF treats the marginals as small,
+    independent chances of many labels. Expected F is between 0.17 and 0.6, similar to the axis of the paper's plot (0.2
+    to 0.6). With the published model, expected F is between 0.46 and 0.55.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # Rows are numbers of ones before the label after i. Columns are numbers of ones in all.
+    after = np.eye(m + 1)  # Rows are numbers of ones among labels 0 .. i. Columns are numbers of ones in all.
     for i in reversed(range(m)):
         # The sum adds rows one by one, so that the order is fixed.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
@@ -169,7 +170,7 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
     conditionals : ndarray of float64, shape (m, m)
     n_samples, n : int
     seed, stream : int
-        Instance t uses the random stream (seed, stream + t), independent of n.
+        Instance t uses the random stream (seed, stream + t) for every n.
     """
     m = conditionals.shape[0]
     drawn = np.empty((n, n_samples, m), dtype=bool)
@@ -187,7 +188,7 @@ def simulate(
     seed : int
     n_trials : int
         Number of independent trials for each model and sample size, at least two. The difference between MEUF and GFM
-        uses `PAIRED` times as many trials, and these begin with the same trials.
+        is measured on `PAIRED` times as many trials, which include the trials of the other scores.
     sample_sizes : sequence of int
         In ascending order.
     m : int
@@ -229,28 +230,28 @@ def _simulate_model(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means over trials, which are the last axis, and the standard errors of the means."""
+    """Return the means over trials, the last axis of ``scores``, and the standard errors of these means."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F of a method that knows the distribution exactly, which is the limit for large samples."""
+    """Return the expected F of a method that knows the distribution exactly: the method's limit for large samples."""
     known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # Inference returns None only at a time limit, and none is set here.
+    assert found is not None  # Inference returns None only after a time limit, which is not set here.
     return found[0]
 
 
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the time of inference from samples grows with the number of labels (Figure 1, right).
 
-    One thread runs the tasks in turns. The result is the minimum time of each task over `ROUNDS` rounds. Every task
-    runs once before, so no measured time includes compilation. All trials with the same number of labels are instances
-    of one call.
+    One thread runs the methods in turns. The result is the minimum time of each method over `ROUNDS` rounds. Each
+    method first runs once without a measurement, so that no time includes compilation. All trials with the same number
+    of labels are the instances of one call.
 
     Parameters
     ----------
@@ -278,7 +279,7 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
     """Return a function that calls a method on samples.
 
-    If the method takes marginals, the call includes counting them.
+    If the method takes marginals, each call also computes the marginals from the samples.
     """
     chosen = METHODS[method]
     if chosen.takes == "joint":

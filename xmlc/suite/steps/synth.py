@@ -23,7 +23,7 @@ from xmlc.suite.config.catalogue import Dataset, file_facts, load_catalogue
 from xmlc.suite.config.catalogue import dataset as catalogue_entry
 from xmlc.suite.options import catalogue_option
 
-ROWS_AT_A_TIME = 1 << 16  # Rows that are in memory at a time. All posteriors are in memory at once.
+ROWS_AT_A_TIME = 1 << 16  # Number of rows of X and Y in memory at a time. All posteriors are in memory at once.
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
@@ -31,7 +31,7 @@ KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": Obj
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
-    """Draw a dataset and write it to the folder ``out``. The folder appears only when it is complete.
+    """Draw a dataset and write it to the folder ``out``. The folder is created only when all its files are complete.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Values for all of `SIZES`, and for parameters of the kind that differ from its defaults.
+        Values of all parameters in `SIZES`, and of the kind's parameters that differ from their defaults.
     out : Path
     n_jobs : int
         Threads.
@@ -89,7 +89,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @catalogue_option
 @threads_option
 def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
-    """Draw both parts and write them as text, together with the posteriors."""
+    """Draw the training and the test part. Write both parts as text, together with their posteriors."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:

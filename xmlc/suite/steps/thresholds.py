@@ -38,7 +38,7 @@ Scores = dict[str, float]
 
 
 def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
-    """Tune thresholds over the grid of a method by its measure on the validation set.
+    """Tune thresholds over the grid of a method, by the method's measure on the validation set.
 
     Score each grid point on the test set.
 
@@ -79,9 +79,9 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(
     step: TrainedStep, model: SparseProbabilityEstimator, spe: sparse.csr_array, thresholds: np.ndarray
 ) -> float | None:
-    """Predict the test set with one threshold per label, and return the milliseconds per instance.
+    """Predict label sets of the test set with one threshold per label, and return the milliseconds per instance.
 
-    This is the time of predictions by the model, not the time to read its saved estimates ``spe``, shape (n, m).
+    The result is the time of predictions by the model, not the time to read the saved estimates ``spe``, shape (n, m).
 
     Raises
     ------
@@ -103,11 +103,11 @@ def predict_test(
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Return scores of thresholds by every measure on the test set, and on the validation set if it has estimates."""
+    """Return scores of thresholds by every measure, on the validation set if it has estimates, and on the test set."""
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
-    # The label sets are computed only once for all bootstrap replicates.
+    # All bootstrap replicates use the same label sets, so label sets are computed only once.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
@@ -124,7 +124,7 @@ def evaluate(
     tune_seconds: float,
     out: Path,
 ) -> None:
-    """Predict the test set with the best thresholds, score the predictions, and write ``<method>.json``."""
+    """Predict label sets of the test set with the best thresholds, score them, and write ``<method>.json``."""
     grid = tuple(GridScores(**asdict(point)) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
     ms = predict_test(step, model, spe["test"], tuned.thresholds)
@@ -151,7 +151,7 @@ def evaluate(
 def evaluate_unlabelled(
     step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], min_probability: float, out: Path
 ) -> None:
-    """Evaluate the methods that need no validation set, with a model of the whole training set, and write the records.
+    """Evaluate methods that need no validation set, with a model of the whole training set, and write their records.
 
     Parameters
     ----------
@@ -176,7 +176,9 @@ def evaluate_unlabelled(
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and record their errors before and after the calibration.
+    """Calibrate estimates on the validation set.
+
+    Record the estimates' errors on the test set before and after calibration.
 
     An error is the distance between estimates and observed shares of true labels. Both errors are measured on the
     labels that the original estimates rank first. A calibrated estimate is a step function, so ties would otherwise
@@ -222,7 +224,7 @@ def command(
     calibration: Path | None,
     out: Path,
 ) -> None:
-    """Tune and evaluate the methods, one after another."""
+    """Tune and evaluate the threshold methods, one after another."""
     if estimates is None:
         if calibration:
             raise click.UsageError("--calibration: found no estimates. Add --estimates")

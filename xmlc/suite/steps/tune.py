@@ -35,7 +35,7 @@ from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges, search_in
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 IN_STAGES = "stages"
-IN_ONE = 45  # Scores of instances, the mean of P@1, P@3 and P@5, are whole numbers in units of 1/45.
+IN_ONE = 45  # An instance's score is the mean of P@1, P@3 and P@5, as a whole number in units of 1/45.
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Search:
     method: str
     #: Maximum number of trials.
     budget: int
-    #: The ranges or stages of the configuration.
+    #: The ranges or the stages from the configuration.
     space: object
-    #: The values that may be tried for each hyperparameter, or the ends of its interval.
+    #: The values that the search may try for each hyperparameter, or the two ends of the hyperparameter's interval.
     tried: Mapping[str, tuple[object, ...]]
-    #: Runs the search on an objective function.
+    #: Function that runs the search. Its argument is the objective function.
     run: Callable[[TrialObjective], None]
     #: Number of 80/20 splits over which the mean of P@1, P@3 and P@5 is maximised. None maximises P@1 on the first
     #: split.
@@ -58,7 +58,7 @@ class Search:
     #: Maximum numbers of instances for training and for scoring a trial. None sets no limit.
     fitted: int | None = None
     validated: int | None = None
-    #: Hyperparameters that all trials use instead of the configured ones. The final model does not use them.
+    #: Hyperparameters that all trials use instead of the configured values. The final model does not use these values.
     trial_overrides: Hyperparameters = field(default_factory=dict)
 
     @property
@@ -73,7 +73,7 @@ class Search:
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Return a search in configured ranges. ``first`` are the hyperparameters of the first trial.
+    """Return a search in the ranges ``space``. ``first`` are the hyperparameters of the first trial.
 
     Raises
     ------
@@ -95,9 +95,11 @@ def in_stages(
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        Average number of labels of an instance. A stage may have the name of this parameter instead of a value.
+        Average number of labels of an instance. In a trial, the name of this parameter may replace the value of a
+        hyperparameter.
     splits : int or None
-        Number of splits on which trials are scored. If given, all equally good trials go on to the next stage.
+        Number of splits on which trials are scored. If the number is given, all equally good trials go on to the next
+        stage.
     sample : bool
         Whether to train and score on a sample of the data, as for an untuned dataset.
     trial_overrides : dict
@@ -121,7 +123,7 @@ def in_stages(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the name ``labels_per_instance`` in stages by the average number of labels, rounded and at least 1."""
+    """Replace the name `LABELS_PER_INSTANCE` in stages by the average number of labels, rounded and at least 1."""
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
         [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
@@ -143,7 +145,7 @@ class Trials:
         Returns an estimator for the hyperparameters of a trial. All trials have the same seed, and differ only in their
         hyperparameters.
     out : Path
-        Path of the result. Each trial's model is in a temporary folder next to it, one at a time.
+        Path of the search result. Each trial's model is in a temporary folder next to this path, one model at a time.
     progress : Progress
         Display that counts the trials.
     about : str
@@ -154,7 +156,7 @@ class Trials:
     done : list of Trial
         Trials in order, each with hyperparameters, precisions as shares, training seconds and paired errors.
     instances : int
-        Number of distinct instances in all validation parts.
+        Number of distinct instances in the validation parts of all splits.
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
@@ -174,7 +176,7 @@ class Trials:
             with trained_beside(self._out, model, *train) as (spent, _):
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    # This search finds the same labels, and reads a mapped model node by node.
+                    # The certified search finds the same labels, and reads a memory-mapped model node by node.
                     model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
@@ -188,7 +190,7 @@ class Trials:
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
         self._progress.update(1)
-        # Print to standard output. The workflow redirects only standard error to a log.
+        # Print to standard output, because the workflow redirects only standard error to a log.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
@@ -197,12 +199,12 @@ class Trials:
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     """Return the standard error of a mean difference over splits that share instances.
 
-    The function sums whole numbers, so that the error is exactly 0 if there are no differences.
+    The function sums whole numbers, so the error is exactly 0 if all differences are 0.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        Sum of the differences of each instance over its splits.
+        Sum of the differences of each instance over the splits that contain the instance.
     times : ndarray of int64, shape (n,)
         Number of splits that contain each instance.
     """
@@ -297,7 +299,7 @@ def command(
 
 
 def check_tried(search: Search, estimator: str) -> None:
-    """Raise an error for unknown hyperparameters and invalid values of a search, before any training."""
+    """Raise an error if a search has unknown hyperparameters or invalid values. This check runs before any training."""
     first = make_estimator(estimator, {name: values[0] for name, values in search.tried.items()}, 0, 1)
     for name, values in search.tried.items():
         for value in values:

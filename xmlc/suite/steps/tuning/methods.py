@@ -19,8 +19,8 @@ METHODS = ("random", "smac")
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
     """Call ``objective`` with all trials of the stages, one stage after another.
 
-    A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. Of
-    several equally good trials, the first is used. No trial is repeated.
+    A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. If
+    several trials are equally good, the first of these trials is used. No trial is repeated.
 
     Parameters
     ----------
@@ -50,8 +50,9 @@ def search_in_ranges(
 ) -> None:
     """Call ``objective`` with up to ``budget`` trials. The first trial has the given hyperparameters.
 
-    Because the given hyperparameters are trial 0, no search ends with a lower objective. This trial is left out if one
-    of its values is outside its range. The result may then be worse than the given hyperparameters.
+    No search therefore ends with a lower objective than the given hyperparameters have. The first trial is left out if
+    one of the given values is outside its range. The result of the search may then be worse than the given
+    hyperparameters.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def search_in_ranges(
     budget : int
         Number of trials, at least 1.
     seed : int
-        Not negative. The trials depend on the seed, the space, the given values and the results of ``objective``.
+        Seed, not negative. The trials depend on the seed, the space, the given values and the results of ``objective``.
     given : dict of str to value
         Configured hyperparameters. Values outside the space are ignored.
 
@@ -91,7 +92,7 @@ def search_in_ranges(
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
     """Draw hyperparameters at random.
 
-    Trial i depends only on (seed, i), so a longer search repeats a shorter one first.
+    Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter search.
     """
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)

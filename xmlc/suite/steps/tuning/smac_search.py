@@ -2,7 +2,7 @@
 
 SMAC is sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for
 general algorithm configuration", LION 2011). A random forest over all earlier trials predicts the mean and the variance
-of the objective. The next trial has the largest expected improvement. The program is SMAC3.
+of the objective. The next trial has the largest expected improvement. This module calls the program SMAC3.
 """
 
 from __future__ import annotations
@@ -28,21 +28,22 @@ def smac_search(
 ) -> None:
     """Try ``first``, then the trials that SMAC's facade for hyperparameter optimisation proposes.
 
-    The first quarter of the budget is a Sobol design. After it, a model of all earlier trials chooses each trial. No
-    decision depends on a clock. But SMAC iterates over sets of strings, so the trials also depend on PYTHONHASHSEED.
-    The search ends early if no untried values are left in the space. SMAC's files are in a temporary folder, which is
-    removed.
+    The first quarter of the trials is a Sobol design. Afterwards, a model of all earlier trials chooses each trial. No
+    decision depends on measured times. However, SMAC iterates over sets of strings, so the trials also depend on
+    PYTHONHASHSEED. The search ends early if no untried values are left in the space. SMAC writes its files to a
+    temporary folder, which is removed afterwards.
     """
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # For example, SMAC takes the mean of no values if every remaining point has been tried.
+        # For example, SMAC computes the mean of an empty array if every remaining point has been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         scenario = Scenario(
             configurations, output_directory=Path(folder), deterministic=True, n_trials=budget, seed=seed
         )
         facade = HyperparameterOptimizationFacade(
             scenario,
-            # By default SMAC refits its model after eight trials. This saves little time if a trial takes seconds.
+            # By default SMAC refits its model after eight trials. Such rare refits save little time if a trial takes
+            # seconds.
             config_selector=HyperparameterOptimizationFacade.get_config_selector(scenario, retrain_after=1),
             logging_level=False,
             overwrite=True,
@@ -62,7 +63,7 @@ def smac_search(
 
 
 def _parameter(name: str, values: Range) -> Any:
-    """Convert a range for ConfigSpace. A finite choice becomes the indices 0, 1, ... of its values."""
+    """Convert a range to a ConfigSpace hyperparameter. A finite choice becomes the indices 0, 1, ... of its values."""
     if values.values:
         return Categorical(name, list(range(len(values.values))))
     if values.integer:
@@ -71,7 +72,9 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _value(values: Range, chosen: Any) -> object:
-    """Return the value that SMAC chose. A number is rounded as a person would type it (`Range.typed`).
+    """Return the value of a hyperparameter that SMAC chose.
+
+    A number is rounded as a person would type it (`Range.typed`).
 
     The rounded number differs from the number that SMAC's model uses by up to half a unit of the third digit.
     """
