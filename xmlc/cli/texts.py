@@ -263,7 +263,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features for a model's predictions.
+    """Read the features of the instances for which a model predicts labels.
 
     If the file is a sparse matrix in npz format, no second file with labels is needed.
     """

@@ -142,7 +142,7 @@ def own_peak_bytes() -> int:
 
 
 def process_seconds() -> float:
-    """Return the wall seconds since this process began, or since this module was loaded if that is unknown.
+    """Return the wall seconds since this process began. If the start is unknown, count from the import of this module.
 
     Unlike `timed`, this covers the whole time that a user waits: start, compilation, reading, work and writing.
     """
@@ -189,8 +189,8 @@ def step_costs(
     Returns
     -------
     StepCosts
-        The arguments, with ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident memory)
-        and ``written_bytes``.
+        The arguments and the measured costs: ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes``
+        (resident memory) and ``written_bytes``.
     """
     until, cpu_until = process_seconds(), cpu_seconds()
     seconds, cpu = until - _charged[0], cpu_until - _charged[1]
@@ -237,7 +237,8 @@ def in_turns(
     tasks : dict of callable
     rounds : int
     at_least : float
-        Seconds. A shorter task is repeated for this time in its turn, and its best time is recorded.
+        Seconds. A task that takes less time is repeated for this time in each round. The best time of the repetitions
+        is recorded.
 
     Returns
     -------

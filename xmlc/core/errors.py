@@ -44,7 +44,7 @@ INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
 class XmlcError(Exception):
-    """Report a fault that the user can fix. The message has the value found, the expected value and the remedy.
+    """Report a fault that the user can fix. The message contains the value found, the expected value and the remedy.
 
     The command line prints only the message, without a traceback, and exits with status 1.
     """

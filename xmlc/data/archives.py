@@ -26,7 +26,7 @@ class Compression(NamedTuple):
 
     #: The bytes with which every stream in this format begins.
     magic: bytes
-    #: Returns a new decompressor for one stream.
+    #: Function that returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
     #: Zero bytes may follow a stream. The number of these bytes is a multiple of ``padding``.
     padding: int

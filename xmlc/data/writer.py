@@ -31,9 +31,9 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     Ids start from 0.
 
     This is the format of the Extreme Classification Repository's bag-of-words files. Values have as few digits as
-    single precision needs to read them back unchanged. Instances without labels start with a space. The file is
-    compressed if its name ends in .gz, .xz or .bz2. The file appears only when it is complete. The bytes of the file
-    depend only on X, Y and the suffix.
+    single precision needs to read them back unchanged. The line of an instance without labels starts with a space. The
+    file is compressed if its name ends in .gz, .xz or .bz2. The file appears only when it is complete. The bytes of the
+    file depend only on X, Y and the suffix.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     Yields
     ------
     callable
-        Writes X and Y of some instances, like `save_repository` and with the same errors. The content of the file does
-        not depend on how the instances are divided into blocks.
+        Writes X and Y of a block of instances in the format of `save_repository`, with the same errors. The content of
+        the file does not depend on how the instances are divided into blocks.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # Values of other sizes and signs are written with numpy's shortest decimals.
+    else:  # Other values in the block make numpy's shortest decimals necessary.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])

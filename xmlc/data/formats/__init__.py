@@ -116,7 +116,7 @@ def load(
         X, dropped = first_columns(X, n_features)
         if dropped:
             warnings.warn(f"{path}: {dropped}", stacklevel=2)
-        if vocabulary is not None:  # The vocabulary numbers only the features of the training file.
+        if vocabulary is not None:  # The vocabulary keeps only the features of the training file.
             for name in [name for name, number in vocabulary.items() if number >= n_features]:
                 del vocabulary[name]
     return X, Y

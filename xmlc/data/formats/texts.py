@@ -44,7 +44,8 @@ class Columns(NamedTuple):
     labels: str = "labels"
     #: Separator between labels in a cell. None allows semicolons, blanks between URIs, and lists written as text.
     separator: str | None = None
-    #: Delimiter between columns. None means a tab for TSV. For CSV, the header determines one of ``,;|`` or a tab.
+    #: Delimiter between columns. For TSV, None means a tab. For CSV, None means the delimiter in the header: one of
+    #: ``,;|`` or a tab.
     delimiter: str | None = None
     #: Names of the columns or keys whose values are kept with each text.
     keep: tuple[str, ...] = ()
@@ -146,7 +147,7 @@ def _advice(format: str, columns: Columns, names: LabelNames) -> str:
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
-    """Return a warning if the texts seem to have no real labels, or an empty text."""
+    """Return a warning if the texts seem to have no real labels, and otherwise an empty text."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
         said = f"If {columns.labels!r} marks the texts of one label, write the label's name there, or nothing."
         return f"found only the labels {', '.join(sorted(seen))}, which are read as names. {said}"
