@@ -1,4 +1,4 @@
-"""Compare results bit by bit between this processor and an imitated one.
+"""Compare results bit by bit between this processor and imitated processors.
 
 ``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. The process runs the tasks of one
 group for the processor that its environment variables select. The process writes a JSON file with the `witnesses`,
@@ -331,7 +331,7 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Yield the names of the parts that differ between two results of a task, or that only one of them has."""
+    """Yield the names of the parts that differ between two results of a task, or that only one result contains."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name

@@ -1,4 +1,4 @@
-"""Compare label sets with the highest expected macro-F, which need only estimates, with tuned thresholds and top k.
+"""Compare ExpectedF with tuned thresholds and top k. ExpectedF needs only estimates to maximise the expected macro-F.
 
 The thresholds are tuned on a fifth of the training set.
 """
@@ -172,7 +172,7 @@ def fitted_to_others(
 ) -> Iterator[tuple[str, str, ExpectedF]]:
     """Yield ExpectedF methods fitted to test subsets or the validation set, with and without a minimum probability.
 
-    Each item has the task, the measure and the fitted method.
+    Each item consists of the task, the measure and the fitted method.
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}

@@ -1,4 +1,4 @@
-"""Measure how fast a FastXML forest trains and ranks, compared with the authors' program and on several threads."""
+"""Measure how fast FastXML trains and ranks on one and on several threads, compared with the authors' program."""
 
 from __future__ import annotations
 

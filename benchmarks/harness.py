@@ -98,7 +98,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Task:
-    """Describe a piece of work of a contender whose time is measured."""
+    """Describe work of a contender. The time of the work is measured."""
 
     contender: str
     name: str

@@ -1,6 +1,6 @@
 """Define the tasks whose results are compared bit by bit. Tasks of one group share kernels.
 
-A task has the name of its estimator, method or function, so that a reported difference names the cause.
+Each task is named after its estimator, method or function. The report of a difference therefore names the cause.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure how fast a PLT trains and ranks, compared with napkinXC and omikuji, and on several threads.
+"""Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and omikuji.
 
 The data is in memory. All xmlc tasks run once at full size before, so no measured time includes compilation.
 """

@@ -97,7 +97,7 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the path of a program's Python. If its environment is missing, install it first."""
+    """Return the path of a program's Python. If the environment of the program is missing, install it first."""
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"

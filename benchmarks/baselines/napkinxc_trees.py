@@ -94,7 +94,10 @@ class NapkinXCPLT(NapkinXCModel):
     tree_type: str = "completeKaryRandom"
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train a model and return the estimator. A temporary folder keeps the model as long as this object exists."""
+        """Train a model and return the estimator.
+
+        The files of the model are in a temporary folder as long as the estimator exists.
+        """
         X, Y = self._training_data(X, Y)
         self._new_folder()
         self._train_program(X, Y, threads=resolve_threads(self.n_jobs))
