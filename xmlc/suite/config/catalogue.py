@@ -168,16 +168,16 @@ class Dataset:
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: Entries for the same data in other files. They are tried if all sources of this entry fail.
+    #: Entries for the same data in other files. The alternatives are tried if all sources of this entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. They do not affect the data.
+    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. These sizes do not affect the data.
     shape: Shape | None = field(default=None, repr=False)
-    #: Evidence about each paper's split. It affects how published numbers are judged, but not the data, so the entry's
-    #: text omits it.
+    #: Evidence about each paper's split. The evidence affects how published numbers are judged, but not the data, so
+    #: the entry's text does not contain it.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: Propensity parameters A and B. None selects the values for the dataset's name. They affect neither the data nor
-    #: the entry's text.
+    #: Propensity parameters A and B. None selects the values for the dataset's name. The parameters affect neither the
+    #: data nor the entry's text.
     propensity: Propensity | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
