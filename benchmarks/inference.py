@@ -39,7 +39,7 @@ def bench_inference(data: Path, samples: int, threads: int, rounds: int) -> Repo
     model = ProbabilisticClassifierChain(n_jobs=threads).set_params(**setting).fit(dataset.X, dataset.Y)
     model.sample(dataset.X_test[:WARM_UP_ROWS], samples)
     drawn = Samples(model.sample(dataset.X_test, samples), samples)
-    about = f"{dataset.size}, {samples} samples for each test instance, minimum of {rounds} interleaved rounds"
+    about = f"{dataset.size}, {samples} samples for each test instance, the fastest of {rounds} interleaved rounds"
     report = Report("inference", dataset.name, about, [Contender(name, "inference method") for name in METHODS])
     n = dataset.X_test.shape[0]
     tasks = [Task(name, INFERENCE, task_of(name, drawn, threads), PER_INSTANCE, n, threads) for name in METHODS]

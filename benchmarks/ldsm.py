@@ -50,7 +50,7 @@ def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int
     dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
     contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
-    about = f"{dataset.size}, minimum of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
+    about = f"{dataset.size}, the fastest of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
     report = Report("ldsm", dataset.name, about, contenders)
     X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)

@@ -53,7 +53,7 @@ def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Rep
         Contender(name, "this package", setting),
         Contender(BASELINE, f"L-BFGS with tolerance {TOLERANCE:g}, one thread", setting),
     ]
-    about = f"{dataset.size}, all labels, minimum of {rounds} interleaved rounds"
+    about = f"{dataset.size}, all labels, the fastest of {rounds} interleaved rounds"
     report = Report("logistic", dataset.name, about, contenders)
     one, several = (kind(n_jobs=n).set_params(**setting) for n in (1, threads))
     tasks = [

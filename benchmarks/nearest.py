@@ -57,7 +57,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
     settings = swnn_settings()
     contenders = [Contender(name, "this package", setting) for name, setting in settings.items()]
-    about = f"{dataset.size}, minimum of {rounds} interleaved rounds"
+    about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
     report = Report("nearest", dataset.name, about, contenders)
     models = {name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()}
     elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, baselines)

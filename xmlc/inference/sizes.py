@@ -352,7 +352,9 @@ def best_of_sizes(p, ids, weights, heap):
 
 @njit(cache=True, nogil=True)
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
-    """Compute the result of `best_of_sizes` without subtractions, for weighted sizes that are improbable.
+    """Compute the result of `best_of_sizes` without subtractions.
+
+    Subtractions are inaccurate if all weighted sizes are improbable.
 
     All odds are multiplied by 2^e. P is computed from the distribution A_i of the number of positives among the first i
     labels of the ranking, and B_i among the other labels: p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are

@@ -580,7 +580,7 @@ class SparseProbabilityEstimator(Estimator):
 
 
 def _label_sets() -> Any:
-    """Return the module for label sets, imported on use only. Models are not retrained when that module changes."""
+    """Return the module for label sets, imported on use only. So changes of this module retrain no models."""
     return importlib.import_module("xmlc.models.label_sets")
 
 

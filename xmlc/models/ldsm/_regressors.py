@@ -330,7 +330,7 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Shuffle each slot of two vectors. Lanes 0 to 3 are from the first vector, and 4 to 7 from the second."""
+        """Permute the four lanes of each slot alike. Lanes 0 to 3 are from the first vector, 4 to 7 from the second."""
         width = first.type.count
         mask = [
             slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes

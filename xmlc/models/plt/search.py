@@ -366,9 +366,11 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
     Parameters
     ----------
     frontier : Pairs
-        The expanded nodes.
-    begin, first, estimates
-        Argument and results of `expand`.
+        Pairs of instance and expanded node.
+    begin : int
+        As for `expand`.
+    first, estimates
+        The results of `expand`.
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
     thresholds
@@ -415,9 +417,11 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     Parameters
     ----------
     frontier : Pairs
-        The expanded nodes.
-    begin, first, estimates
-        Argument and results of `expand`.
+        Pairs of instance and expanded node.
+    begin : int
+        As for `expand`.
+    first, estimates
+        The results of `expand`.
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
     weighted : bool

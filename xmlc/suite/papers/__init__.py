@@ -58,10 +58,10 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Return the names of the modules that a paper's tables or figures (``noun``) depend on.
+    """Return the names of the modules that a paper's tables or figures depend on.
 
-    The list contains the modules of the paper and of ``common``. The list also contains all packages, because the
-    import of a package registers the names of its models.
+    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. It also contains all
+    packages, because the import of a package registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]

@@ -99,7 +99,7 @@ class Claim:
         return math.fsum(effects) / len(effects) if effects else math.nan
 
     def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Return the records of each need that meet the condition of the claim."""
+        """Return, for each kind of records that the claim uses, the records that meet its condition."""
         about = self.about[1] if self.about else lambda record: True
         return [[record for record in given if about(record)] for given in records]
 

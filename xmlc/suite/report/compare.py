@@ -300,7 +300,7 @@ def compare_with_published(
 
 
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
-    """Return the key and quantity of a number. For a dataset's statistic, the key has only the dataset."""
+    """Return a cell's row key and its quantity. For a dataset's statistic, the row key has only the dataset."""
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
     return key, quantity

@@ -189,7 +189,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw or estimate once, then run all methods in one process. Starting a process takes longer than most methods."""
+    """Draw samples or estimate marginals once, and run all methods on them in this process, which starts only once."""
     takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A list, so that each name is checked.
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():

@@ -97,6 +97,6 @@ instance_f = TableDefinition(
         ),
         timeouts,
     ),
-    caption="Instance-F on the test set of label sets inferred from a model's sparse estimates, taken as marginals of "
-    "independent labels. The baseline is the common threshold with the highest instance-F on the validation set.",
+    caption="Instance-F of label sets that are inferred from a model's sparse estimates as if labels were independent, "
+    "on the test set. The baseline is the common threshold with the highest instance-F on the validation set.",
 )

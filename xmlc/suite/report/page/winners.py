@@ -85,7 +85,7 @@ def contests_of(
     of_suites : collection of str
         Datasets that suites name. All other datasets are the user's own.
     environments : Environments
-        The reference numbers of records. New records are added.
+        The numbers by which cells of the page refer to records. New records get new numbers.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):

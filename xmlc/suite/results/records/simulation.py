@@ -52,8 +52,10 @@ class GrowthFromSamples(TypedDict):
 
     Attributes
     ----------
-    n_samples, instances : int
-        Number of label vectors per instance, and number of instances for each number of labels.
+    n_samples : int
+        Number of label vectors drawn per instance.
+    instances : int
+        Number of simulated instances for each entry of ``labels``.
     labels : list of int
         Numbers of labels, ascending.
     ms : dict of list of float
