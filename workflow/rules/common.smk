@@ -1,5 +1,4 @@
-# Helper functions of the rules. Most of these functions look up a job's settings in the configuration by the wildcards
-# of the job.
+# Helper functions of the rules. Most functions look up a job's settings in the configuration by the job's wildcards.
 import atexit
 import os
 from contextlib import suppress
@@ -14,20 +13,17 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
-# `dropped` matches datasets whose models and estimates are deleted once the run no longer needs them (`keep_models`).
-# `kept` matches all other datasets.
+# `dropped` matches datasets whose models are deleted after use (`keep_models`). `kept` matches all other datasets.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# On datasets whose models are kept, only `train_and_rank_...` trains and ranks models with the key `batch_seeds`. On other
-# datasets, each seed is a separate job, so that only one model exists at a time.
+# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. If not, each seed is a job.
 batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
 
 
 def code(command, wildcards):
     """Return a digest of a step's code. The digest is a parameter of rules, so Snakemake reruns steps after an edit.
 
-    A model's steps also depend on its estimator's files. A method's steps also depend on the files that register
-    methods.
+    A model's steps also depend on its estimator's files, and a method's steps on the files that register methods.
     """
     model = wildcards.get("model")
     return source_digest(project.files_for(command, model) if model else command_files(command))
@@ -141,9 +137,8 @@ def tell_plan():
     cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
-    estimate = cost_report(
-        project, made, Machine.here(cores if cores > 1 else os.cpu_count()), plan.remarks(project, made)
-    )
+    here = Machine.here(cores if cores > 1 else os.cpu_count())
+    estimate = cost_report(project, made, here, plan.remarks(project, made))
     print(estimate, end="\n" if estimate else "", file=sys.stderr, flush=True)
 
 
