@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from repository import ROOT
 
-MOST_CODE_LINES = {"xmlc": 27_600, "tests": 26_100, "benchmarks": 2_950}
+MOST_CODE_LINES = {"xmlc": 27_570, "tests": 25_970, "benchmarks": 2_930}
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 LAYOUT |= {tokenize.ENDMARKER, tokenize.ENCODING}
 
