@@ -93,12 +93,7 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     return SparseWeightedNearestNeighbors(n_jobs=n_jobs).set_params(**setting)
 
 
-@benchmark(
-    "preliminary",
-    "Measure other distances and classifiers of 500 labels.",
-    data_option,
-    rounds_option(),
-)
+@benchmark("preliminary", "Measure other distances and classifiers of 500 labels.", data_option, rounds_option())
 def bench_preliminary(data: Path, rounds: int) -> Report:
     """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 

@@ -64,12 +64,7 @@ CERTIFIED = "proved by the beam"  # Share of instances for which the beam search
 
 
 @benchmark(
-    "plt",
-    "Compare PLTs with napkinXC and omikuji.",
-    data_option,
-    baselines_option,
-    threads_option,
-    rounds_option(),
+    "plt", "Compare PLTs with napkinXC and omikuji.", data_option, baselines_option, threads_option, rounds_option()
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     """Measure training, and prediction with three searches, on one thread and several, and measure the baselines."""

@@ -21,12 +21,7 @@ from xmlc.data.formats import load
 OURS, BASELINE, READING = "xmlc", "scikit-learn", "reading"
 
 
-@benchmark(
-    "read",
-    "Compare the reader with scikit-learn's.",
-    click.argument("file", type=FILE),
-    rounds_option(),
-)
+@benchmark("read", "Compare the reader with scikit-learn's.", click.argument("file", type=FILE), rounds_option())
 def bench_read(file: Path, rounds: int) -> Report:
     """Measure the speed of both readers on the same file."""
     megabytes = file.stat().st_size / 1e6

@@ -11,16 +11,7 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.files import (
-    OURS,
-    atomic_file,
-    atomic_folder,
-    locked,
-    read_json,
-    sha256,
-    temporary_folder,
-    write_json,
-)
+from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, sha256, temporary_folder, write_json
 
 WRITE = """
 import sys
@@ -85,10 +76,7 @@ def test_write_error_names_target_instead_of_temporary_file(tmp_path, manager):
         (cut_short, str(target), None),
         (no_right_to_read, "source", None),
     ):
-        with (
-            pytest.raises(OSError) as error,
-            manager(target) as temporary,
-        ):
+        with pytest.raises(OSError) as error, manager(target) as temporary:
             fail(temporary)
         assert (error.value.filename, error.value.filename2) == (name, second)
         assert list(target.parent.iterdir()) == []

@@ -5,23 +5,11 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import (
-    all_sets,
-    independent_pmf,
-    random_joint,
-    random_samples,
-    values_of_all,
-)
+from inference_cases import all_sets, independent_pmf, random_joint, random_samples, values_of_all
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import (
-    gfm,
-    marginals_of,
-    meuf,
-    missed_below,
-    truncation_bound,
-)
+from xmlc.inference import gfm, marginals_of, meuf, missed_below, truncation_bound
 from xmlc.inference._positives import add_label, convolve, count_distribution, count_limit, with_odds, without_label
 from xmlc.inference.distributions import LabelsBySize, truncation_loss
 

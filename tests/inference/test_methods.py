@@ -12,18 +12,7 @@ from inference_cases import counted_by_size, independent_pmf, random_marginals, 
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import (
-    METHODS,
-    Samples,
-    gfm,
-    hamming,
-    infer_blocks,
-    lewis,
-    marginals_of,
-    methods,
-    meuf,
-    multinomial,
-)
+from xmlc.inference import METHODS, Samples, gfm, hamming, infer_blocks, lewis, marginals_of, methods, meuf, multinomial
 
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 CASES = {"seed": st.integers(0, 2**32 - 1), "m": st.integers(1, 9)}

@@ -307,11 +307,6 @@ def test_per_label_returns_arrays_and_refuses_invalid_numbers():
     for wrong in ([37.0, 0.5], [-0.5, 0.5], [np.inf, 0.5]):
         with raises_with(XmlcError, "priors"):
             per_label(wrong, 2, np.float64, "priors", "share")
-    for wrong, message in (
-        (None, "priors=None"),
-        ("a", "priors='a'"),
-        ([np.nan, 0], "NaN"),
-        ([0], "(1,)"),
-    ):
+    for wrong, message in ((None, "priors=None"), ("a", "priors='a'"), ([np.nan, 0], "NaN"), ([0], "(1,)")):
         with raises_with(XmlcError, message):
             per_label(wrong, 2, np.float64, "priors", "share")

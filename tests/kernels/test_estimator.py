@@ -71,8 +71,7 @@ def test_estimators_work_in_grid_search_and_pipeline(multilabel):
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.suite.steps.thresholds"],
+    "module", ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.suite.steps.thresholds"]
 )
 def test_imports_of_steps_do_not_load_scikit_learn(module):
     code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"

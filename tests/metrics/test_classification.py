@@ -21,12 +21,7 @@ from xmlc.metrics import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.classification import (
-    agreement,
-    groups_by_frequency,
-    measure_scores,
-    scores_by_frequency,
-)
+from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
 
 
 def random_label_sets(n, m, seed, density=0.25):

@@ -11,14 +11,7 @@ from scipy import sparse
 from xmlc.metrics import classification_metrics, ndcg_at_k, precision_at_k
 from xmlc.metrics.classification import agreement, agreement_of_blocks
 from xmlc.metrics.ranking import precision_and_ndcg
-from xmlc.metrics.resampling import (
-    OF_SETS,
-    REPLICATES,
-    draws,
-    replicate,
-    resampled_ranking,
-    resampled_sets,
-)
+from xmlc.metrics.resampling import OF_SETS, REPLICATES, draws, replicate, resampled_ranking, resampled_sets
 from xmlc.thresholds.methods import apply_thresholds, sets_above
 
 SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0, 99)}

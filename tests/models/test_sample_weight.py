@@ -13,13 +13,7 @@ from small_data import random_multilabel
 from small_models import OURS, small
 
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
-from xmlc.models import (
-    PLT,
-    BinaryRelevance,
-    Parabel,
-    ProbabilisticClassifierChain,
-    SparseWeightedNearestNeighbors,
-)
+from xmlc.models import PLT, BinaryRelevance, Parabel, ProbabilisticClassifierChain, SparseWeightedNearestNeighbors
 from xmlc.models.fitting import WEIGHTED
 from xmlc.models.plt.estimator import MOST_COPIES
 from xmlc.models.registry import estimator_class

@@ -78,17 +78,9 @@ def by_hand(model, X, Y, X_test):
     ("name", "given", "same"),
     [
         ("sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 7}, KNeighborsClassifier(7)),
-        (
-            "sklearn.ensemble:RandomForestClassifier",
-            {"n_estimators": 10},
-            RandomForestClassifier(10, random_state=3),
-        ),
+        ("sklearn.ensemble:RandomForestClassifier", {"n_estimators": 10}, RandomForestClassifier(10, random_state=3)),
         (ONE_VS_REST, LOGISTIC, OneVsRestClassifier(LogisticRegression(C=2.0, random_state=3))),
-        (
-            ONE_VS_REST,
-            SVM,
-            OneVsRestClassifier(CalibratedClassifierCV(LinearSVC(C=0.1, random_state=3), cv=2)),
-        ),
+        (ONE_VS_REST, SVM, OneVsRestClassifier(CalibratedClassifierCV(LinearSVC(C=0.1, random_state=3), cv=2))),
         (
             "sklearn.neural_network:MLPClassifier",
             {"hidden_layer_sizes": [5], "max_iter": 20},

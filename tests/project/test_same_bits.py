@@ -31,18 +31,12 @@ ELSEWHERE = (
     "suite/config/run_costs.py",
 )
 ALLOWED = {
-    (
-        "suite/results/columns.py",
-        "math.log10",
-    ): "digits of costs in print; other columns have a fixed number",
+    ("suite/results/columns.py", "math.log10"): "digits of costs in print; other columns have a fixed number",
     **{
         ("suite/results/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
         for name in ("norm", "t")
     },
-    (
-        "compiling.py",
-        "np.random",
-    ): "instances to compile kernels on; nothing that is computed of them is kept",
+    ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
     ("kernels/estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
     ("kernels/estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
     ("thresholds/out_of_fold.py", "sklearn.base.clone"): "a copy without numbers",

@@ -21,10 +21,7 @@ def threshold_of(estimates, hits, hidden):
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
-    hidden=st.integers(0, 3),
-)
+@given(scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12), hidden=st.integers(0, 3))
 def test_best_cut_equals_exhaustive_search(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
     hits = np.array([hit for _, hit in scores])

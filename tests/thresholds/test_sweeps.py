@@ -14,15 +14,7 @@ from xmlc.thresholds.bounds import GRID, kappa, lower_bounds, priors
 from xmlc.thresholds.sweeps import METHODS, ofo_pairs, register, scores_of, tune
 
 # (a, b) in Table 4 of plt2016.
-PUBLISHED = {
-    (100, 200),
-    (100, 500),
-    (300, 20000),
-    (700, 5000),
-    (1000, 100000),
-    (5000, 100000),
-    (10000, 100000),
-}
+PUBLISHED = {(100, 200), (100, 500), (300, 20000), (700, 5000), (1000, 100000), (5000, 100000), (10000, 100000)}
 
 
 @pytest.fixture

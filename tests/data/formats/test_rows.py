@@ -102,10 +102,7 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
     features = write(tmp_path / "x.txt", "3 4\n0:1 3:0.5\n1:1\n2:2\n")
     labels = write(tmp_path / "y.txt", "3 5\n1:1 5:1\n\n3:1\n")
     expected = [[1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]]
-    for X, Y in (
-        load(rows, zero_based=False),
-        load(features, "repository-two-files", labels=labels, zero_based=False),
-    ):
+    for X, Y in (load(rows, zero_based=False), load(features, "repository-two-files", labels=labels, zero_based=False)):
         assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 2, 0]]
         assert Y.toarray().tolist() == expected
     with raises_with(XmlcError, "a.txt:2", "'5'", "0 to 4", "zero_based: false"):

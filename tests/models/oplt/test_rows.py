@@ -5,16 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from xmlc.models.oplt.rows import (
-    bits_for,
-    find_slot,
-    give_row,
-    give_table,
-    insert_slot,
-    slots_of,
-    take_row,
-    take_table,
-)
+from xmlc.models.oplt.rows import bits_for, find_slot, give_row, give_table, insert_slot, slots_of, take_row, take_table
 from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
 
 FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)

@@ -93,10 +93,7 @@ def test_kmeans_tree_is_balanced(m, arity, max_leaf, seed):
             assert below.tolist() == parts
 
 
-@pytest.mark.parametrize(
-    ("arity", "limits"),
-    [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])],
-)
+@pytest.mark.parametrize(("arity", "limits"), [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])])
 def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
         for m in (limit, limit + 1):

@@ -72,10 +72,7 @@ def test_records_are_counted_by_dataset_and_tables_by_paper(run):
 
 @pytest.mark.parametrize(
     ("log", "failed"),
-    [
-        ("full/rank", ["full/ranking", "full/train"]),
-        ("80/thresholds", ["80/evaluation/sto", "80/inference/h"]),
-    ],
+    [("full/rank", ["full/ranking", "full/train"]), ("80/thresholds", ["80/evaluation/sto", "80/inference/h"])],
 )
 @pytest.mark.parametrize("seeds", ["seed0", "seeds"])
 def test_failed_step_blocks_records_of_its_model_seed_and_training_split(run, log, failed, seeds):

@@ -29,11 +29,7 @@ def test_each_number_has_a_row_with_its_record():
     (row,) = [row for row in long if row.quantity == "p@1" and not row.variant]
     assert (row.dataset, row.model, row.seed, row.value, row.records) == ("yeast", "plt", 0, 75.0, ("0.json",))
     of_sweep = [row for row in long if row.records == ("1.json",)]
-    assert {row.variant for row in of_sweep} == {
-        "max_nodes=16",
-        "max_nodes=64",
-        "max_nodes=256",
-    }
+    assert {row.variant for row in of_sweep} == {"max_nodes=16", "max_nodes=64", "max_nodes=256"}
 
 
 def test_mean_has_its_runs_and_records():

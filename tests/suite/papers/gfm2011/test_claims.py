@@ -90,10 +90,7 @@ def test_times_are_compared_with_published_meuf():
 
 @pytest.mark.parametrize(
     ("claim", "model", "sign"),
-    [
-        (claims.meuf_best_of_independent, "independent", 1),
-        (claims.meuf_poor_as_printed, "dependent", -1),
-    ],
+    [(claims.meuf_best_of_independent, "independent", 1), (claims.meuf_poor_as_printed, "dependent", -1)],
 )
 def test_simulated_f_of_both_methods_is_compared(tmp_path, claim, model, sign):
     assert decided(claim, simulated(tmp_path, model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")

@@ -11,10 +11,7 @@ CONTENT = whole(calibration(), ["metrics", "isotonic"])
 
 class TestFile(RecordFile):
     kind, content, nan_at = CalibrationRecord, CONTENT, ["metrics", "ece@1"]
-    broken = (
-        (["metrics", "ece@3"], ...),
-        (["isotonic", "ece@1"], 60.0),
-    )
+    broken = ((["metrics", "ece@3"], ...), (["isotonic", "ece@1"], 60.0))
 
 
 def test_numbers_are_in_percent_before_and_after_calibration():

@@ -21,11 +21,7 @@ CONTENT["rows"] = [row | {"resampled": {"p@1": [0.007, -0.008]}} for row in CONT
 
 class TestFile(RecordFile):
     kind, content, nan_at = ForestRecord, CONTENT, ["objectives", 0, "mean", 0]
-    broken = (
-        (["rows", 2, "metrics", "ndcg@5"], ...),
-        (["trees", "nodes", 1], -1),
-        (["objectives", 0, "mean"], ...),
-    )
+    broken = ((["rows", 2, "metrics", "ndcg@5"], ...), (["trees", "nodes", 1], -1), (["objectives", 0, "mean"], ...))
 
 
 def test_numbers_have_a_variant_per_forest_size_and_the_known_shape():

@@ -30,11 +30,7 @@ CONTENT = whole(
 
 class TestFile(RecordFile):
     kind, content, nan_at = InferenceRecord, CONTENT, ["expected_f"]
-    broken = (
-        (["finished"], 1),
-        (["metrics", "instance_f"], 60.0),
-        (["estimates", "min_probability"], ...),
-    )
+    broken = ((["finished"], 1), (["metrics", "instance_f"], 60.0), (["estimates", "min_probability"], ...))
 
 
 def test_numbers_are_in_percent_or_missing_after_a_timeout():

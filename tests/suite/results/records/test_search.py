@@ -11,11 +11,7 @@ from xmlc.suite.results.records.search import SearchRecord
 
 class TestFile(RecordFile):
     kind, content, nan_at = SearchRecord, search(), ["best", "p@1"]
-    broken = (
-        (["estimator"], ...),
-        (["trials"], []),
-        (["best", "p@1"], 50.0),
-    )
+    broken = ((["estimator"], ...), (["trials"], []), (["best", "p@1"], 50.0))
 
 
 def test_file_of_an_earlier_version_is_read(tmp_path):

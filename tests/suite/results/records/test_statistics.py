@@ -18,11 +18,7 @@ CONTENT = statistics()
 
 class TestFile(RecordFile):
     kind, content, nan_at = Statistics, CONTENT, ["train", "labels_per_instance", "mean"]
-    broken = (
-        (["train", "labels_never_seen"], ...),
-        (["test", "labels_per_instance", "mean"], -1),
-        (["d"], 1.5),
-    )
+    broken = ((["train", "labels_never_seen"], ...), (["test", "labels_per_instance", "mean"], -1), (["d"], 1.5))
 
 
 def test_numbers_are_sizes_averages_and_a_variant_per_summary():

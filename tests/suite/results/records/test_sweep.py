@@ -15,10 +15,7 @@ CONTENT |= {"environment": environment(), "step": step("sweep")}
 
 class TestFile(RecordFile):
     kind, content, nan_at = SweepRecord, CONTENT, ["rows", 0, "train_seconds"]
-    broken = (
-        (["rows", 1, "value"], ...),
-        (["rows", 1], 7),
-    )
+    broken = ((["rows", 1, "value"], ...), (["rows", 1], 7))
 
 
 def test_each_row_has_its_value(tmp_path):

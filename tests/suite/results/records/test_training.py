@@ -12,11 +12,7 @@ CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0
 
 class TestFile(RecordFile):
     kind, content, nan_at = TrainingRecord, CONTENT, ["costs", "train_seconds"]
-    broken = (
-        (["estimator"], ...),
-        (["costs", "train_seconds"], "long"),
-        (["split"], "20"),
-    )
+    broken = ((["estimator"], ...), (["costs", "train_seconds"], "long"), (["split"], "20"))
 
 
 def test_hyperparameter_is_read_as_a_number(tmp_path):
