@@ -4,14 +4,9 @@ from xmlc.models.registry import LEARNERS, make_estimator
 
 OURS = [*LEARNERS]
 SMALL = {
-    "plt": {"epochs": 2},
-    "parabel": {"n_trees": 1},
-    "fastxml": {"n_trees": 2, "alpha": 0.8},
-    "ldsm": {"n_trees": 2, "beta": 0.5},
-    "br": {"C": 1.0},
-    "pcc": {"C": 1.0, "n_samples": 5},
-    "swnn": {"S": 5},
-}
+    "plt": {"epochs": 2}, "parabel": {"n_trees": 1}, "fastxml": {"n_trees": 2, "alpha": 0.8},
+    "ldsm": {"n_trees": 2, "beta": 0.5}, "br": {"C": 1.0}, "pcc": {"C": 1.0, "n_samples": 5}, "swnn": {"S": 5},
+}  # fmt: skip
 
 
 def small(name):
