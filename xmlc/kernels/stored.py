@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from mmap import mmap
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import numpy as np
 
@@ -117,6 +117,12 @@ class Field:
     starts: str | None = None
     finite: bool = False
     optional: bool = False
+
+
+def fields_of(record: type) -> tuple[Field, ...]:
+    """Return the fields in the annotations of a named tuple. An array is annotated as ``Annotated[ndarray, Field]``."""
+    hints = get_type_hints(record, include_extras=True).values()
+    return tuple(hint.__metadata__[0] for hint in hints if get_origin(hint) is Annotated)
 
 
 SIZE = re.compile(r"(?:(\d+) \* )?(\w+)(?: \+ (\d+))?")

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Self
@@ -18,10 +19,10 @@ from xmlc.core.appendable import Appendable, give_back
 from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import Field, fields_of
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.tail_classifiers import TAIL_FIELDS, TailClassifiers, fit_tail_classifiers
+from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # large, because the weights of nodes are copied once for each block of instances
 ROWS_PER_BLOCK = 256
@@ -229,19 +230,9 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
 
 
-def forest_fields(*more: str) -> tuple[Field, ...]:
-    """Return the fields of the arrays that all forests have. ``more`` has further dimensions of weights and biases."""
-    return (
-        Field("biases", np.float32, ("inner", *more)),
-        Field("weight_starts", np.int64, ("inner + 1",), starts="weights"),
-        Field("features", np.uint32, ("weights",), below="n_features"),
-        Field("weights", np.float32, ("weights", *more)),
-        Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32),
-        Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries"),
-        Field("labels", np.uint32, ("entries",), below="n_labels"),
-        Field("counts", np.uint32, ("entries",)),
-        *TAIL_FIELDS,
-    )
+def forest_fields(forest: type) -> tuple[Field, ...]:
+    """Return the fields of a stored forest: the arrays of a class of forests, and optionally tail classifiers."""
+    return (*fields_of(forest), *(replace(field, optional=True) for field in fields_of(TailClassifiers)))
 
 
 class JoinedTrees:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,12 +19,6 @@ from xmlc.models.trees.representations import item_blocks, label_sums
 NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
-TAIL_FIELDS = (  # arrays of a stored forest with tail classifiers
-    Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids", optional=True),
-    Field("tail_features", np.uint32, ("centroids",), below="n_features", optional=True),
-    Field("tail_weights", np.float32, ("centroids",), optional=True),
-    Field("tail_squared_lengths", np.float64, ("n_labels",), optional=True),
-)
 
 
 class TailClassifiers(NamedTuple):
@@ -59,10 +53,10 @@ class TailClassifiers(NamedTuple):
     labels in each thread.
     """
 
-    tail_indptr: np.ndarray
-    tail_features: np.ndarray
-    tail_weights: np.ndarray
-    tail_squared_lengths: np.ndarray
+    tail_indptr: Annotated[np.ndarray, Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids")]
+    tail_features: Annotated[np.ndarray, Field("tail_features", np.uint32, ("centroids",), below="n_features")]
+    tail_weights: Annotated[np.ndarray, Field("tail_weights", np.float32, ("centroids",))]
+    tail_squared_lengths: Annotated[np.ndarray, Field("tail_squared_lengths", np.float64, ("n_labels",))]
 
     def log_scores(
         self, X: sparse.csr_array, candidates: sparse.csr_array, gamma: float, unit_norm: bool, n_jobs: int | None
@@ -139,8 +133,8 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     Returns
     -------
     dict of ndarray
-        The arrays of `TAIL_FIELDS`. Here ``tail_indptr``, int64 (end - start,), contains only the end of each centroid
-        in this block. Features ascend. Squared lengths are computed from rounded centroids.
+        The arrays of `TailClassifiers`. Here ``tail_indptr``, int64 (end - start,), contains only the end of each
+        centroid in this block. Features ascend. Squared lengths are computed from rounded centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))

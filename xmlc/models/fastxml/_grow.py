@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,19 +12,11 @@ from xmlc.kernels.arrays import copy_into, kth_smallest, sort, unchecked_view, u
 from xmlc.kernels.counter_random import Stream, random_bits, stream_key
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import sparse_dot
-from xmlc.models.averaged_forest import LEAF, forest_fields
+from xmlc.models.averaged_forest import LEAF
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
 # The next functions store a forest as flat arrays.
-
-
-FOREST_FIELDS = (
-    *forest_fields(),
-    Field("roots", np.int32, (None,), least=LEAF, below="inner"),
-    Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner"),
-    Field("label_weights", np.float32, ("n_labels",)),
-)
 
 
 class BinaryForest(NamedTuple):
@@ -51,16 +43,16 @@ class BinaryForest(NamedTuple):
         Number of training instances of each leaf.
     """
 
-    roots: np.ndarray
-    children: np.ndarray
-    weight_starts: np.ndarray
-    features: np.ndarray
-    weights: np.ndarray
-    biases: np.ndarray
-    leaf_starts: np.ndarray
-    labels: np.ndarray
-    counts: np.ndarray
-    sizes: np.ndarray
+    roots: Annotated[np.ndarray, Field("roots", np.int32, (None,), least=LEAF, below="inner")]
+    children: Annotated[np.ndarray, Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner")]
+    weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
+    features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
+    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights",))]
+    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner",))]
+    leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
+    labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
+    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",))]
+    sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
 
     @property
     def n_trees(self) -> int:

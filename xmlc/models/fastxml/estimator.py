@@ -13,11 +13,11 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
+from xmlc.kernels.stored import Field
 from xmlc.metrics.propensity import propensities
-from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest
+from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
 from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import (
-    FOREST_FIELDS,
     MOST_NONZEROS,
     BinaryForest,
     TreeSettings,
@@ -101,7 +101,7 @@ class FastXML(AveragedForest):
     ([[0, 1]], array([[0.5, 0.5]], dtype=float32))
     """
 
-    FIELDS = FOREST_FIELDS
+    FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",)))
     FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
 
     domains = fastxml.DOMAINS

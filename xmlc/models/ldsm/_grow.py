@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
@@ -15,20 +15,10 @@ from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import aligned_buffer
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import sparse_dot
-from xmlc.models.averaged_forest import LEAF, forest_fields
+from xmlc.models.averaged_forest import LEAF
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
 
 # The next functions store a forest of M-ary trees as flat arrays.
-
-
-FOREST_FIELDS = (
-    *forest_fields("arity"),
-    Field("inner_starts", np.int64, ("trees + 1",), starts="inner"),
-    Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves"),
-    Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner"),
-    Field("levels", np.int32, ("inner",)),
-    Field("objectives", np.float64, ("inner", None)),
-)
 
 
 class MultiwayForest(NamedTuple):
@@ -63,19 +53,19 @@ class MultiwayForest(NamedTuple):
         Number of training instances of each leaf.
     """
 
-    inner_starts: np.ndarray
-    tree_leaves: np.ndarray
-    children: np.ndarray
-    levels: np.ndarray
-    objectives: np.ndarray
-    weight_starts: np.ndarray
-    features: np.ndarray
-    weights: np.ndarray
-    biases: np.ndarray
-    leaf_starts: np.ndarray
-    labels: np.ndarray
-    counts: np.ndarray
-    sizes: np.ndarray
+    inner_starts: Annotated[np.ndarray, Field("inner_starts", np.int64, ("trees + 1",), starts="inner")]
+    tree_leaves: Annotated[np.ndarray, Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves")]
+    children: Annotated[np.ndarray, Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner")]
+    levels: Annotated[np.ndarray, Field("levels", np.int32, ("inner",))]
+    objectives: Annotated[np.ndarray, Field("objectives", np.float64, ("inner", None))]
+    weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
+    features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
+    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights", "arity"))]
+    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner", "arity"))]
+    leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
+    labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
+    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",))]
+    sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
 
     @property
     def n_trees(self) -> int:

@@ -14,9 +14,9 @@ from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.models.averaged_forest import AveragedForest
+from xmlc.models.averaged_forest import AveragedForest, forest_fields
 from xmlc.models.domains import ldsm
-from xmlc.models.ldsm._grow import FOREST_FIELDS, MultiwayForest, divides, grow_multiway_tree, route, sent_to
+from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
 MOST_DENSE_VALUES = 1 << 30  # the largest number of standardised values of a node, 8 bytes each
@@ -139,7 +139,7 @@ class LdSM(AveragedForest):
     """
 
     MODEL_FORMAT = 2
-    FIELDS = FOREST_FIELDS
+    FIELDS = forest_fields(MultiwayForest)
     FOREST, FOREST_WEIGHT = MultiwayForest, "beta"
 
     domains = ldsm.DOMAINS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,20 +18,6 @@ BLOCK_ROWS = 1 << 16  # instances per block: their numbers fit into 16 bits, the
 MOST_POSTINGS = np.iinfo(np.uint32).max  # largest number of postings per block, because the starts of lists are uint32
 TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several tasks
 LEAST_ROWS = 256  # smallest number of instances per task
-INDEX_FIELDS = (  # the arrays of a stored index
-    Field("places", np.uint32, ("n_features",), below="n_features"),
-    Field("row_starts", np.int64, ("n + 1",), starts="values"),
-    Field("row_places", np.uint32, ("values",), below="n_features"),
-    Field("row_values", np.float32, ("values",)),
-    Field("sizes", np.uint16, ("n",)),
-    Field("words", np.uint64, ("words", "n")),
-    Field("lengths", np.uint16, ("words", "n")),
-    Field("largest", np.uint16, ("n",)),
-    Field("steps", np.float32, ("lists",), finite=True),
-    Field("list_starts", np.uint32, ("blocks", "lists + 1")),
-    Field("block_starts", np.int64, ("blocks",)),
-    Field("postings", np.uint32, (None,)),
-)
 
 
 class NeighbourIndex(NamedTuple):
@@ -72,18 +58,18 @@ class NeighbourIndex(NamedTuple):
         Number of instances per block, at most 65,536. The last block may have fewer.
     """
 
-    places: np.ndarray
-    row_starts: np.ndarray
-    row_places: np.ndarray
-    row_values: np.ndarray
-    sizes: np.ndarray
-    words: np.ndarray
-    lengths: np.ndarray
-    largest: np.ndarray
-    steps: np.ndarray
-    list_starts: np.ndarray
-    block_starts: np.ndarray
-    postings: np.ndarray
+    places: Annotated[np.ndarray, Field("places", np.uint32, ("n_features",), below="n_features")]
+    row_starts: Annotated[np.ndarray, Field("row_starts", np.int64, ("n + 1",), starts="values")]
+    row_places: Annotated[np.ndarray, Field("row_places", np.uint32, ("values",), below="n_features")]
+    row_values: Annotated[np.ndarray, Field("row_values", np.float32, ("values",))]
+    sizes: Annotated[np.ndarray, Field("sizes", np.uint16, ("n",))]
+    words: Annotated[np.ndarray, Field("words", np.uint64, ("words", "n"))]
+    lengths: Annotated[np.ndarray, Field("lengths", np.uint16, ("words", "n"))]
+    largest: Annotated[np.ndarray, Field("largest", np.uint16, ("n",))]
+    steps: Annotated[np.ndarray, Field("steps", np.float32, ("lists",), finite=True)]
+    list_starts: Annotated[np.ndarray, Field("list_starts", np.uint32, ("blocks", "lists + 1"))]
+    block_starts: Annotated[np.ndarray, Field("block_starts", np.int64, ("blocks",))]
+    postings: Annotated[np.ndarray, Field("postings", np.uint32, (None,))]
     block_rows: int
 
 

@@ -20,13 +20,13 @@ from xmlc.kernels.arrays import row_of, unchecked_view
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.heaps import insert_best
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import Field, fields_of
 from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import swnn
 from xmlc.models.model_selection import are_right, is_better, sample
-from xmlc.models.nearest._index import INDEX_FIELDS, NeighbourIndex, build_index
+from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_TASK = 128
@@ -95,7 +95,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 2
     FIELDS = (
-        *INDEX_FIELDS,
+        *fields_of(NeighbourIndex),
         Field("label_starts", np.int64, ("n + 1",), starts="positives"),
         Field("labels", np.uint32, ("positives",), below="n_labels"),
         Field("row_weights", np.float32, ("n",), optional=True),
