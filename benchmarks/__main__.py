@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
 
-from benchmarks import (  # noqa: F401  Importing a module adds the command of its benchmark.
-    cost_estimates,
-    defaults,
-    expected_f,
-    fastxml,
-    halves,
-    inference,
-    ldsm,
-    logistic,
-    nearest,
-    oplt,
-    out_of_fold,
-    plt,
-    programs,
-    read,
-    scale,
-    stacking,
-)
 from benchmarks.bits import check_bits
 from benchmarks.commands import group
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
+
+# Importing a module adds the command of its benchmark.
+MODULES = "cost_estimates defaults expected_f fastxml halves inference ldsm logistic nearest oplt out_of_fold plt"
+MODULES += " programs scale stacking"
+for module in MODULES.split():
+    import_module(f"benchmarks.{module}")
 
 BITS = """Check that results are bit-identical on all processors.
 
@@ -41,26 +30,17 @@ differences. The exit status is 1 if there are any.
 
 @group.command(help=BITS)
 @click.option(
-    "--data",
-    "folders",
-    type=FOLDER,
-    multiple=True,
-    help="Check estimators on a dataset written by `xmlc prepare`, too; repeatable.",
+    "--data", "folders", type=FOLDER, multiple=True, help="Check estimators on a prepared dataset, too; repeatable."
 )
-@click.option(
-    "--demo", is_flag=True, help="Check each cell of the demo's tables except costs, too. This takes minutes."
-)
+@click.option("--demo", is_flag=True, help="Check the demo's tables without their costs, too. This takes minutes.")
 @click.option("--cores", default=os.cpu_count() or 1, show_default="all", help="Number of processes to run at once.")
 @click.option("--out", type=FILE, help="JSON file to write with all digests, for --against on another machine.")
-@click.option(
-    "--against", type=FILE, multiple=True, help="Compare with the --out file of another machine, too; repeatable."
-)
+@click.option("--against", type=FILE, multiple=True, help="Compare with another machine's --out file, too; repeatable.")
 def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
     """Compute the results for each processor, compare them, and print the comparison."""
-    comparison = check_bits(folders, demo, cores, out, against)
-    for line in comparison.lines:
-        click.echo(line)
-    if not comparison.same:
+    lines, same = check_bits(folders, demo, cores, out, against)
+    click.echo("\n".join(lines))
+    if not same:
         sys.exit(1)
 
 

@@ -28,8 +28,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
 from xmlc.suite.config import paths
-from xmlc.suite.config.folders import config_folder
-from xmlc.suite.config.suite import read_suite, suite_file
+from xmlc.suite.config.suite import read_suite
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
@@ -73,7 +72,7 @@ class Processed(TypedDict):
 
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
-) -> Comparison:
+) -> tuple[list[str], bool]:
     """Compare the results for all processors. Return a report, and whether all bits are equal.
 
     Parameters
@@ -101,14 +100,7 @@ def check_bits(
     rows = compare(found | others)
     doubts = doubt_lines(chosen, {name: processed["witnesses"] for name, processed in found.items()})
     word = f"word of all pieces: {word_of_all(found[THIS.name])}"
-    return Comparison([*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows))
-
-
-class Comparison(NamedTuple):
-    """Hold the lines of a report, and whether all bits are equal."""
-
-    lines: list[str]
-    same: bool
+    return [*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows)
 
 
 def run_pieces_as(
@@ -173,18 +165,19 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
     """
     if not Path("Snakefile").exists():
         raise XmlcError("--demo: found no Snakefile in this folder. Run the command in a clone of the project")
+    tables = [f"{paths.TABLE.of(paper='demo', table=name)}.csv" for name in read_suite(Path("config/demo.yaml")).tables]
     found = {}
     for processor in processors:
         folder = scratch / f"demo-{processor.name}"
         folder.mkdir()
-        for name in PROJECT:
-            _copy(Path(name), folder / name)
+        for name in filter(os.path.exists, PROJECT):
+            (shutil.copytree if Path(name).is_dir() else shutil.copy)(name, folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
         # Compile all kernels first. Otherwise jobs of the workflow that need the same kernels would wait for each
         # other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]
-        _run([*command, "--", *_tables()], processor, "the demo", folder)
+        _run([*command, "--", *tables], processor, "the demo", folder)
         found[processor.name] = demo_pieces(folder / "results" / "tables" / "demo")
     return found
 
@@ -197,23 +190,6 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
         rows = table.groupby("model") if "model" in table else [("all rows", table)]
         pieces[f"demo {file.stem}"] = as_piece(of_parts({str(name): of_table(part) for name, part in rows}))
     return pieces
-
-
-def _name(folder: Path) -> str:
-    """Return the name of a prepared dataset: <name> for a folder results/<name>/data, otherwise the folder's name."""
-    return folder.parent.name if folder.name == "data" else folder.name
-
-
-def _tables() -> list[str]:
-    demo = read_suite(suite_file("demo", config_folder()))
-    return [paths.TABLE.of(paper=demo.name, table=name) + ".csv" for name in demo.tables]
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target)
-    elif source.exists():
-        shutil.copy(source, target)
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
@@ -275,7 +251,8 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
     columns = [max(len(name), SHOWN) for name in names]
     yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
     for row in rows:
-        words = (f"{_short(word):{size}}" for word, size in zip(row.words, columns, strict=True))
+        short = (word.removeprefix(f"{VERSION}-")[:SHOWN] for word in row.words)
+        words = (f"{word:{size}}" for word, size in zip(short, columns, strict=True))
         yield "  ".join([f"{row.piece:{width}}", *words, _verdict(row)])
     wrong = [row.piece for row in rows if row.differing]
     yield ""
@@ -291,10 +268,6 @@ def word_of_all(found: Processed) -> str:
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }
     return of_parts(parts).word
-
-
-def _short(word: str) -> str:
-    return word.removeprefix(f"{VERSION}-")[:SHOWN]
 
 
 def _verdict(row: Row) -> str:
@@ -346,7 +319,8 @@ def main(group: str, out: str, *folders: str) -> None:
     found: Processed = {"witnesses": witnesses(), "pieces": {}}
     sets = {"": synthetic_data()}
     if group in ON_ESTIMATORS:
-        sets |= {f" ({_name(Path(folder))})": prepared_data(Path(folder)) for folder in folders}
+        for folder in map(Path, folders):  # The dataset results/<name>/data is called <name>.
+            sets[f" ({folder.parent.name if folder.name == 'data' else folder.name})"] = prepared_data(folder)
     for ending, data in sets.items():
         is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
         for name, run in () if is_large else GROUPS[group].items():

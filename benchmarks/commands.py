@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,12 @@ Option = Callable[[Any], Any]  # A decorator that adds an option to a click comm
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
     """Return a command-line option that takes a whole number."""
     return click.option(name, default=default, show_default=True, type=click.IntRange(least), help=text)
+
+
+def several_option(name: str, values: str, default: Sequence[str], text: str, only_these: bool = True) -> Option:
+    """Return a command-line option that can be repeated. By default, its default values are its only choices."""
+    kind = click.Choice(default) if only_these else None
+    return click.option(name, values, multiple=True, default=default, show_default=True, type=kind, help=text)
 
 
 def rounds_option(default: int = 3) -> Option:

@@ -12,11 +12,10 @@ from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 import numpy as np
 from scipy import sparse
 
-from benchmarks.commands import benchmark, count_option
+from benchmarks.commands import benchmark, count_option, several_option
 from benchmarks.harness import PERCENT, Contender, Data, Report
 from benchmarks.out_of_fold import METHODS, add_gain, tuned_by_each
 from benchmarks.settings import paper_setting
@@ -44,6 +43,7 @@ CONVENTIONS = {
     "macro_f_present": ("macro_f_present", OURS[0]),
 }
 COMPARED = ("macro_f", "macro_f_present")
+MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
 # Numbers of test instances to which ExpectedF is fitted. It then predicts the label sets of all test instances.
 SIZES = (100, 300, 1000, 3000)
@@ -68,14 +68,7 @@ class Estimates(NamedTuple):
     "expected-f",
     "Compare sets of highest expected F with tuned thresholds.",
     data_option,
-    click.option(
-        "--model",
-        "models",
-        multiple=True,
-        default=("plt-batch", "fastxml", "swnn"),
-        show_default=True,
-        help="Model of config/papers/plt2016.yaml; repeatable.",
-    ),
+    several_option("--model", "models", ("plt-batch", "fastxml", "swnn"), MODEL, only_these=False),
     count_option("--seeds", 5, "Number of seeds of split and model."),
 )
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
@@ -155,10 +148,8 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
                 yield (split, name, measure), 100 * score
         if split == PART:
             for task, measure, fitted in fitted_to_others(spe, estimates.held_out, seed):
-                yield (
-                    (split, task, measure),
-                    100 * measure_scores(agreement(Y_test, fitted.predict(spe)), [measure])[measure],
-                )
+                scores = measure_scores(agreement(Y_test, fitted.predict(spe)), [measure])
+                yield (split, task, measure), 100 * scores[measure]
         for (method, by), (_, thresholds) in tuned.items():
             scores = measure_scores(agreement_above(Y_test, spe, thresholds), CONVENTIONS)
             for measure in (measure for measure in CONVENTIONS if CONVENTIONS[measure][0] == by):

@@ -10,6 +10,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from operator import attrgetter
@@ -162,17 +163,12 @@ class _LibMultiLabel(Estimator):
 
 
 NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # The defaults of napkinXC.
+XMLC = {name: name for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")}
+XMLC["SWNN"] = "SparseWeightedNearestNeighbors"
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
-    "PLT": lambda: Estimator("xmlc.models:PLT"),
-    "PLT.for_ranking": lambda: Estimator("xmlc.models:PLT.for_ranking"),
-    "Parabel": lambda: Estimator("xmlc.models:Parabel"),
-    "SWNN": lambda: Estimator("xmlc.models:SparseWeightedNearestNeighbors"),
-    "Stacking": lambda: Estimator("xmlc.models:Stacking"),
-    "OPLT": lambda: Estimator("xmlc.models:OPLT"),
-    "FastXML": lambda: Estimator("xmlc.models:FastXML"),
-    "LdSM": lambda: Estimator("xmlc.models:LdSM"),
-    "omikuji": lambda: _Omikuji("benchmarks.baselines.omikuji_parabel:OmikujiParabel"),
-    "napkinXC": lambda: _NapkinXC("benchmarks.baselines.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
+    **{name: partial(Estimator, f"xmlc.models:{path}") for name, path in XMLC.items()},
+    "omikuji": partial(_Omikuji, "benchmarks.baselines.omikuji_parabel:OmikujiParabel"),
+    "napkinXC": partial(_NapkinXC, "benchmarks.baselines.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
     "PECOS": _Pecos,
     "LibMultiLabel": _LibMultiLabel,
 }

@@ -21,12 +21,11 @@ from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
 SPLIT, HALVES = 0, 1  # Seed and random stream for drawing the halves.
+HELP = "Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and labels.txt.xz."
 VALIDATION_SHARE = 0.2  # Share of the training set that is held out for validation, as in `xmlc prepare`.
 
 
-@group.command(
-    help="Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and labels.txt.xz."
-)
+@group.command(help=HELP)
 @click.argument("source", type=FOLDER)
 @click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds, from 0.")
 def halves(source: Path, seeds: int) -> None:

@@ -146,20 +146,13 @@ class Report:
         self.environment = environment(1)
 
     def add(
-        self,
-        contender: str,
-        task: str,
-        measure: str,
-        unit: str,
-        value: float,
-        rounds: Sequence[float] = (),
-        threads: int = 1,
-        note: str = "",
-    ) -> None:
+        self, contender: str, task: str, measure: str, unit: str, value: float, rounds: Sequence[float] = (),
+        threads: int = 1, note: str = "",
+    ) -> None:  # fmt: skip
         """Add one row with the given values."""
         plain = tuple(float(one) for one in rounds)
-        row = Row(self.benchmark, self.dataset, contender, task, measure, unit, float(value), plain, threads, note)
-        self.rows.append(row)
+        about = self.benchmark, self.dataset, contender, task, measure, unit
+        self.rows.append(Row(*about, float(value), plain, threads, note))
 
     def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
         """Add a row with the minimum of a cost over its rounds."""
@@ -270,10 +263,8 @@ def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray])
 
 
 def _same(first: np.ndarray, second: np.ndarray) -> bool:
-    if first.dtype != second.dtype or first.shape != second.shape:
-        return False
-    first, second = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (first, second))
-    return np.array_equal(first, second)
+    alike = first.dtype == second.dtype and first.shape == second.shape
+    return alike and first.tobytes() == second.tobytes()
 
 
 def write_report(report: Report, path: Path) -> None:

@@ -24,6 +24,8 @@ from xmlc.suite.options import data_option
 
 SIZES = (1, 10)
 TREES = "trees of seed 0"
+FORMS = click.Choice([UNIT_ROWS, "raw"])
+ROWS = "Scale rows to unit length, or keep them."
 RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # The values that LdSM's authors use for Amazon.
 PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
@@ -32,14 +34,7 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
     "ldsm",
     "Compare LdSM with the authors' program.",
     data_option,
-    click.option(
-        "--rows",
-        "form",
-        default=UNIT_ROWS,
-        show_default=True,
-        type=click.Choice([UNIT_ROWS, "raw"]),
-        help="Scale rows to unit length, or keep them.",
-    ),
+    click.option("--rows", "form", default=UNIT_ROWS, show_default=True, type=FORMS, help=ROWS),
     baselines_option,
     threads_option,
     rounds_option(),
@@ -84,10 +79,8 @@ def bench_re_ranking(data: Path, rounds: int) -> Report:
     model = LdSM().set_params(**setting).fit(dataset.X, dataset.Y)
     plain = copy(model)
     plain.tail_ = None
-    contenders = [
-        Contender(PLAIN, "this package", setting | {"beta": 1}),
-        Contender(RE_RANKED, "this package", setting),
-    ]
+    settings = {PLAIN: setting | {"beta": 1}, RE_RANKED: setting}
+    contenders = [Contender(name, "this package", own) for name, own in settings.items()]
     report = Report("re-ranking", dataset.name, f"{dataset.size}, minimum of {rounds} rounds", contenders)
     report.measure([ranking_task(PLAIN, plain, dataset.X_test), ranking_task(RE_RANKED, model, dataset.X_test)], rounds)
     report.compare(RE_RANKED, PLAIN, PREDICTION)

@@ -79,37 +79,18 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
     return {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
 
 
-class Inputs:
-    """Provide the unscaled features of each label's classifier.
-
-    Parameters
-    ----------
-    model : LabelLogistic
-        A model, which may be a classifier chain. In a chain, earlier labels are also features.
-    X : CSR, shape (n, d)
-    Y : boolean CSR, shape (n, m)
-    """
-
-    def __init__(self, model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array):
-        self.chain = isinstance(model, ProbabilisticClassifierChain)
-        self.X, self.numbers, self.Y = sparse.csr_array(X.astype(np.float64)), Y.astype(np.float64), Y
-
-    def of(self, j: int) -> sparse.csr_array:
-        """Return the features of label j's classifier."""
-        if not self.chain:
-            return self.X
-        return sparse.csr_array(sparse.hstack([self.X, sparse.csr_array(self.numbers[:, :j])], format="csr"))
-
-    def targets(self, j: int) -> np.ndarray:
-        """Return the target values of label j's classifier."""
-        return self.Y[:, [j]].toarray().ravel()
+def inputs_of(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j: int) -> sparse.csr_array:
+    """Return the unscaled features of label j's classifier. In a chain, earlier labels are also features."""
+    if not isinstance(model, ProbabilisticClassifierChain):
+        return X
+    return sparse.csr_array(sparse.hstack([X, Y[:, :j]], format="csr"))
 
 
 def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Train scikit-learn's classifiers, label by label. The features of each label are scaled separately."""
-    inputs = Inputs(model, X, Y)
+    X, numbers = X.astype(np.float64), Y.astype(np.float64)
     for j in range(Y.shape[1]):
-        Z, y = inputs.of(j), inputs.targets(j)
+        Z, y = inputs_of(model, X, numbers, j), Y[:, [j]].toarray().ravel()
         if 0 < y.sum() < y.size:
             _baseline(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
 
@@ -129,9 +110,10 @@ def largest_difference(
 
     The maximum is over all labels and instances of the test set.
     """
-    inputs, test_inputs, largest = Inputs(model, X, Y), Inputs(model, X_test, Y_test), 0.0
+    parts = [(features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))]
+    largest = 0.0
     for j in np.flatnonzero(~np.isnan(model.C_)).tolist():
-        Z, Z_test = inputs.of(j), test_inputs.of(j)
+        Z, Z_test = (inputs_of(model, *part, j) for part in parts)
         weights = model.weights_[j].astype(np.float64)
         if isinstance(model, ProbabilisticClassifierChain):
             weights = np.concatenate([weights, model.influence_[:j, j]])
@@ -139,7 +121,7 @@ def largest_difference(
         sigmoid_into(scores, ours)
         scale = scales(Z, np.ones(Z.shape[0]))
         tight = _baseline(float(model.C_[j]), TIGHT, "newton-cg")
-        tight.fit(sparse.csr_array(Z * scale), inputs.targets(j))
+        tight.fit(sparse.csr_array(Z * scale), Y[:, [j]].toarray().ravel())
         theirs = tight.predict_proba(sparse.csr_array(Z_test * scale))[:, 1]
         largest = max(largest, float(np.abs(ours - theirs).max(initial=0.0)))
     return largest

@@ -11,9 +11,7 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
-import click
-
-from benchmarks.commands import baselines_option, benchmark, count_option
+from benchmarks.commands import baselines_option, benchmark, count_option, several_option
 from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
 from benchmarks.settings import paper_setting
 from xmlc.core.environment import WARM_UP_ROWS, timed
@@ -33,15 +31,7 @@ VARIANTS = {  # Models in oplt2021.yaml, with the paper's values.
     "oplt",
     "Compare online label trees with napkinXC.",
     data_option,
-    click.option(
-        "--variant",
-        "variants",
-        multiple=True,
-        default=tuple(VARIANTS),
-        show_default=True,
-        type=click.Choice(list(VARIANTS)),
-        help="Variant to measure; repeatable.",
-    ),
+    several_option("--variant", "variants", tuple(VARIANTS), "Variant to measure; repeatable."),
     count_option("--seeds", 5, "Number of shuffles of the training set."),
     count_option("--epochs", 1, "Number of passes over the training set."),
     baselines_option,

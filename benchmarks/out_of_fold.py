@@ -45,12 +45,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     data_option,
     count_option("--seeds", 5, "Number of seeds of split, folds and model."),
     count_option("--folds", 5, "Number of folds for the estimates.", least=2),
-    click.option(
-        "--solver",
-        default=PLT.solver,
-        show_default=True,
-        help="Solver of the PLT, which has default settings otherwise.",
-    ),
+    click.option("--solver", default=PLT.solver, show_default=True, help="Solver of the PLT with default settings."),
 )
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
     """Measure macro-F of three threshold methods on the test set, with three conventions for 0/0."""

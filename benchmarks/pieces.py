@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,10 +59,14 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
+# Marginals of more labels than the approximation `meuf_approx` has cells.
+MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances for slow methods.
 ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances that are used of a real dataset.
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
+HINGE: Hyperparameters = {"weight_threshold": 0.05, "solver": "batch", "loss": "squared_hinge", "hinge_power": 3}
+IPLT: Hyperparameters = {"solver": "adagrad", "tree": "kmeans", "weight_threshold": None}
 PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1}
 # Values of (alpha, beta) for SWNN: the values in Table 6 of swnn2018, and values that are not whole numbers.
 EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
@@ -147,21 +152,12 @@ def _tree(**hyperparameters: object) -> PLT:
 
 def one_by_one(data: Data) -> Parts:
     """Rank single instances, as a server does."""
-    X = data.X_test[:40]
-    rows = [
-        (X.indices[X.indptr[i] : X.indptr[i + 1]], X.data[X.indptr[i] : X.indptr[i + 1]]) for i in range(X.shape[0])
-    ]
-    model = _tree(tree="random").fit(data.X, data.Y)
-    by_beam = _tree(tree="random", search="beam", beam=3).fit(data.X, data.Y)
-    small = _tree(tree="random", weight_threshold=0.02).fit(data.X, data.Y)
-    models = {"exact": model, "beam": by_beam, "small": small}
-    return {name: [model.rank_one(*row, 5) for row in rows] for name, model in models.items()}
-
-
-def without_small_weights(data: Data) -> Parts:
-    """Train a tree, drop its small weights and predict."""
-    model = _tree(tree="random", weight_threshold=0.02).fit(data.X, data.Y)
-    return {"learned": learned(model), **predictions(model, data)}
+    X, found = data.X_test[:40], {}
+    kinds: dict[str, Hyperparameters] = {"beam": {"search": "beam", "beam": 3}, "small": {"weight_threshold": 0.02}}
+    for name in ("exact", *kinds):
+        model = _tree(tree="random", **kinds.get(name, {})).fit(data.X, data.Y)
+        found[name] = [model.rank_one(X.indices[i:j], X.data[i:j], 5) for i, j in pairwise(X.indptr)]
+    return found
 
 
 def above_thresholds(data: Data) -> Parts:
@@ -176,21 +172,10 @@ TREES: dict[str, Run] = {
     "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
     "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
     "PLT adagrad, random tree": estimator(PLT, **TREE, solver="adagrad", tree="random"),
-    "IPLT (PLT adagrad, k-means tree)": estimator(
-        PLT, solver="adagrad", tree="kmeans", arity=2, max_leaf=6, epochs=1, weight_threshold=None
-    ),
+    "IPLT (PLT adagrad, k-means tree)": estimator(PLT, **IPLT, arity=2, max_leaf=6, epochs=1),
     "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
-    "PLT batch, squared hinge loss": estimator(
-        PLT,
-        **TREE | {"weight_threshold": 0.05},
-        solver="batch",
-        loss="squared_hinge",
-        hinge_power=3,
-        tree="kmeans",
-        search="beam",
-        beam=5,
-    ),
-    "PLT without small weights": without_small_weights,
+    "PLT batch, squared hinge loss": estimator(PLT, **TREE | HINGE, tree="kmeans", search="beam", beam=5),
+    "PLT without small weights": estimator(PLT, **TREE | {"weight_threshold": 0.02}, tree="random"),
     "PLT, thresholds by label": above_thresholds,
     "PLT, one instance at a time": one_by_one,
     "Parabel": estimator(Parabel, **PARABEL, arity=2, epochs=3, beam=4),
@@ -291,11 +276,6 @@ def fixed(data: Data) -> Parts:
     return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
 
 
-def many_labels() -> np.ndarray:
-    """Return marginals of more labels than the approximation `meuf_approx` has cells."""
-    return ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
-
-
 def inferred(method: str) -> Run:
     """Return a task that infers label sets by one method, from estimates, samples and joint probabilities."""
 
@@ -305,7 +285,7 @@ def inferred(method: str) -> Run:
         result: dict[str, object] = {} if weights is None else {"size_weights": weights}
         result["from_estimates"] = infer_blocks(method, few, 1, size_weights=weights)
         samples = draw(MODELS["dependent-signed"](8), 40, FEW, seed=3, stream=5)
-        result["from_many_labels"] = infer_blocks(method, many_labels(), 1, size_weights=weights)
+        result["from_many_labels"] = infer_blocks(method, MANY_LABELS, 1, size_weights=weights)
         result["from_samples"] = infer_blocks(method, samples, 1, size_weights=weights)
         if METHODS[method].takes == "joint":
             result["from_sizes"] = infer_blocks(method, exact_labels_by_size(MODELS["dependent-signed"](8)), 1)
@@ -348,14 +328,11 @@ def elementary(data: Data) -> Parts:
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
     return {
-        "exp": elementwise.exp(x),
-        "log": elementwise.log(positive),
-        "log1p": elementwise.log1p(positive),
-        "log2": elementwise.log2(positive),
-        "sigmoid": elementwise.sigmoid(x),
+        "exp": elementwise.exp(x), "log": elementwise.log(positive), "log1p": elementwise.log1p(positive),
+        "log2": elementwise.log2(positive), "sigmoid": elementwise.sigmoid(x),
         "power": [elementwise.power(positive, y) for y in (-1.3, 0.55, 1.5, 2.0)],
         "cos": np.array([float64.cos(v) for v in x.tolist()]),
-    }
+    }  # fmt: skip
 
 
 def synthetic(data: Data) -> Parts:
@@ -407,22 +384,13 @@ def ranges(data: Data) -> Parts:
 
 
 NUMBERS: dict[str, Run] = {
-    "elementary functions": elementary,
-    "synthetic data": synthetic,
-    "few-shot data": few_shot,
-    "metrics": metrics,
-    "k-means tree": label_tree,
-    "data as text": text,
-    "ranges of hyperparameters": ranges,
-}
+    "elementary functions": elementary, "synthetic data": synthetic, "few-shot data": few_shot, "metrics": metrics,
+    "k-means tree": label_tree, "data as text": text, "ranges of hyperparameters": ranges,
+}  # fmt: skip
 
 # Each group runs in one process, so that its kernels are compiled only once.
 GROUPS = {
-    "trees": TREES,
-    "forests": FORESTS,
-    "online": ONLINE,
-    "linear": LINEAR,
-    "label_sets": LABEL_SETS,
+    "trees": TREES, "forests": FORESTS, "online": ONLINE, "linear": LINEAR, "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
-}
+}  # fmt: skip
 ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Groups that also run on real datasets.

@@ -6,12 +6,10 @@ The data is in memory. All xmlc tasks run once at full size before, so no measur
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from copy import copy
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -41,7 +39,6 @@ from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
-Model = TypeVar("Model", bound=SparseProbabilityEstimator)
 Models = dict[tuple[str, int], PLT]  # The keys are solver and number of threads.
 Baselines = dict[str, SparseProbabilityEstimator]
 
@@ -69,7 +66,7 @@ CERTIFIED = "proved by the beam"  # Share of instances for which the beam search
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     """Measure training, and prediction with three searches, on one thread and several, and measure the baselines."""
     dataset = Data.read(data)
-    settings = solver_settings(dataset.name)
+    settings = {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset.name)}
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
     report = Report("plt", dataset.name, about, contenders(settings, baselines))
     models, others = warmed_up_models(settings, threads, dataset), make_baselines() if baselines else {}
@@ -78,10 +75,12 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     for solver in settings:
         add_threads(report, solver, threads, models, rankings, dataset)
     for solver, names in BASELINES_OF.items() if baselines else ():
-        compare_solver(report, solver, names)
+        for name in names:
+            report.compare(name_of(solver), name, TRAINING)
+        for search, name in product(SEARCHES, names + (OMIKUJI_DENSE,) * (OMIKUJI in names)):
+            report.compare(name_of(solver, search), name, PREDICTION)
     for solver, (name, search) in product(settings, SEARCHES.items()):
-        searching = with_hyperparameters(models[solver, 1], search=search)
-        add_latency(report, name_of(solver, name), searching, dataset.X_test)
+        add_latency(report, name_of(solver, name), searching(models[solver, 1], search), dataset.X_test)
     for solver in settings:
         add_searches(report, solver, models[solver, 1], dataset)
     report.add_process()
@@ -90,13 +89,15 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
 
 def _measure_training(report: Report, models: Models, others: Baselines, data: Data, rounds: int) -> None:
     """Measure the training of all models, and their rankings by the search in each model's hyperparameters."""
-    tasks = [Task(name_of(solver), TRAINING, fit(model, data), threads=n) for (solver, n), model in models.items()]
-    report.measure(tasks + [Task(name, TRAINING, fit(model, data)) for name, model in others.items()], rounds)
-    everyone = {(name_of(solver), n): model for (solver, n), model in models.items()}
-    for (name, n), model in (everyone | {(name, 1): model for name, model in others.items()}).items():
-        report.add_precision(
-            name, TRAINING, [precisions(data.Y_test, model.predict_top_k(data.X_test, TOP)[0])], threads=n
-        )
+    everyone: dict[tuple[str, int], SparseProbabilityEstimator] = {
+        **{(name_of(solver), n): model for (solver, n), model in models.items()},
+        **{(name, 1): model for name, model in others.items()},
+    }
+    fits = {key: partial(model.fit, data.X, data.Y) for key, model in everyone.items()}
+    report.measure([Task(name, TRAINING, fit, threads=n) for (name, n), fit in fits.items()], rounds)
+    for (name, n), model in everyone.items():
+        labels = model.predict_top_k(data.X_test, TOP)[0]
+        report.add_precision(name, TRAINING, [precisions(data.Y_test, labels)], threads=n)
 
 
 def _measure_prediction(
@@ -105,7 +106,7 @@ def _measure_prediction(
     """Rank the test set with all models and return the rankings. xmlc's models rank with each search."""
     X = data.X_test
     tasks = [
-        ranking_task(name_of(solver, name), with_hyperparameters(model, search=search), X, n)
+        ranking_task(name_of(solver, name), searching(model, search), X, n)
         for ((solver, n), model), (name, search) in product(models.items(), SEARCHES.items())
     ]
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
@@ -131,14 +132,6 @@ def add_threads(
         report.add_rankings(name_of(solver, search), rankings, data.Y_test, threads)
 
 
-def compare_solver(report: Report, solver: str, others: tuple[str, ...]) -> None:
-    """Add comparisons of a solver with its baselines on one thread."""
-    for name in others:
-        report.compare(name_of(solver), name, TRAINING)
-    for search, name in product(SEARCHES, others + (OMIKUJI_DENSE,) * (OMIKUJI in others)):
-        report.compare(name_of(solver, search), name, PREDICTION)
-
-
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
     """Add the median and 99th percentile of the time to rank a single instance."""
     instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
@@ -151,25 +144,20 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
     """Add the number of classifiers that each search evaluates, and how often the result is exact or provably exact."""
-    exact, _ = with_hyperparameters(model, search="exact").predict_top_k(data.X_test, TOP)
+    exact, _ = searching(model, "exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
-        searching, name = with_hyperparameters(model, search=search), name_of(solver, named)
-        labels, _ = searching.predict_top_k(data.X_test, TOP)
-        if searching.inner_products_ is not None:
-            report.add(name, PREDICTION, OPENED, "", searching.inner_products_.mean())
-        if searching.certified_ is not None:
-            report.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searching.certified_.mean())
+        searched, name = searching(model, search), name_of(solver, named)
+        labels, _ = searched.predict_top_k(data.X_test, TOP)
+        if searched.inner_products_ is not None:
+            report.add(name, PREDICTION, OPENED, "", searched.inner_products_.mean())
+        if searched.certified_ is not None:
+            report.add(name, PREDICTION, CERTIFIED, PERCENT, 100 * searched.certified_.mean())
         report.add(name, PREDICTION, EXACT, PERCENT, 100 * (labels == exact).all(axis=1).mean())
 
 
 def name_of(solver: str, search: str = "") -> str:
     """Return the name in tables of an xmlc model, or of the model's predictions with one of `SEARCHES`."""
     return f"PLT, {solver}{', ' * bool(search)}{search}"
-
-
-def solver_settings(dataset: str) -> dict[str, Hyperparameters]:
-    """Return the hyperparameters of each solver of xmlc."""
-    return {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset)}
 
 
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
@@ -197,7 +185,7 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
     for model in ours.values():
         model.fit(data.X, data.Y)
         for search in SEARCHES.values():
-            with_hyperparameters(model, search=search).predict_top_k(data.X_test, TOP)
+            searching(model, search).predict_top_k(data.X_test, TOP)
     return ours
 
 
@@ -206,18 +194,9 @@ def make_baselines() -> Baselines:
     return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
 
 
-def fit(model: SparseProbabilityEstimator, data: Data) -> Callable[[], None]:
-    """Return a function that trains a model with ``n_jobs`` threads."""
-
-    def work() -> None:
-        model.fit(data.X, data.Y)
-
-    return work
-
-
-def with_hyperparameters(model: Model, **hyperparameters: object) -> Model:
-    """Return a copy of a trained model in which some hyperparameters are replaced."""
-    return copy(model).set_params(**hyperparameters) if hyperparameters else model
+def searching(model: PLT, search: str) -> PLT:
+    """Return a copy of a trained model with another search."""
+    return copy(model).set_params(search=search)
 
 
 def learned(model: PLT) -> dict[str, np.ndarray]:

@@ -21,10 +21,8 @@ AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
-    "numba": "a sum that numba may reorder",
-    "numpy": "NumPy's exp and log",
-    "libm": "the C library's functions",
-}
+    "numba": "a sum that numba may reorder", "numpy": "NumPy's exp and log", "libm": "the C library's functions",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,47 +45,28 @@ class Processor:
     differs: tuple[str, ...] = ()
 
 
-def _hwcaps(names: tuple[str, ...]) -> str:
-    return "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in names)
-
-
 THIS = Processor("this", "this processor")
 # Only the processor with the fewest instructions is imitated. If its results agree with this processor's results, a
 # processor in between is expected to agree, too.
+SSE2 = {
+    "NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse,+sse2", "OPENBLAS_CORETYPE": "Prescott",
+    "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {NUMPY_512}",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in AVX512 + AVX2),
+}  # fmt: skip
+NEON = {
+    "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "+neon", "OPENBLAS_CORETYPE": "ARMV8",
+    "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
+}  # fmt: skip
 IMITATED = {
-    "x86_64": (
-        Processor(
-            "sse2",
-            "SSE only, no AVX, no FMA (the first x86-64)",
-            {
-                "NUMBA_CPU_NAME": "x86-64",
-                "NUMBA_CPU_FEATURES": "+sse,+sse2",
-                "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {NUMPY_512}",
-                "OPENBLAS_CORETYPE": "Prescott",
-                "GLIBC_TUNABLES": _hwcaps(AVX512 + AVX2),
-            },
-            ("numba", "numpy", "libm"),
-        ),
-    ),
-    "aarch64": (
-        Processor(
-            "neon",
-            "ARMv8.0 with NEON, no SVE",
-            {
-                "NUMBA_CPU_NAME": "generic",
-                "NUMBA_CPU_FEATURES": "+neon",
-                "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
-                "OPENBLAS_CORETYPE": "ARMV8",
-            },
-            ("numba",),
-        ),
-    ),
+    "x86_64": Processor("sse2", "SSE only, no AVX, no FMA (the first x86-64)", SSE2, ("numba", "numpy", "libm")),
+    "aarch64": Processor("neon", "ARMv8.0 with NEON, no SVE", NEON, ("numba",)),
 }
 
 
 def processors() -> tuple[Processor, ...]:
-    """Return this processor and all processors that it can imitate."""
-    return (THIS, *IMITATED.get(platform.machine(), ()))
+    """Return this processor, and the processor that it can imitate, if there is one."""
+    imitated = IMITATED.get(platform.machine())
+    return (THIS, imitated) if imitated else (THIS,)
 
 
 def witnesses() -> dict[str, str]:

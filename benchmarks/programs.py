@@ -44,14 +44,13 @@ MACRO = partial(macro_f, average="present")
 MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
     "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
+NAMED = "Program to run again; repeatable.  [default: all without results]"
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
 COSTS = {  # Maps names in costs.json to task, measure, unit and column.
-    "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
-    "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
+    "train_s": (TRAINING, CPU_TIME, "s", "train, s"), "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
-    "model_mb": (TRAINING, "model", "MB", "MB"),
-    "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
-}
+    "model_mb": (TRAINING, "model", "MB", "MB"), "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
+}  # fmt: skip
 QUALITIES = {  # Maps columns of the tables in docs/speed.md to task and measure.
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
@@ -65,16 +64,8 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 
 
 @group.command("programs", help="Compare programs with default settings, on one thread.")
-@click.option(
-    "--data", "folders", type=FOLDER, multiple=True, required=True, help="Folder written by `xmlc prepare`; repeatable."
-)
-@click.option(
-    "--program",
-    "named",
-    type=click.Choice(list(PROGRAMS)),
-    multiple=True,
-    help="Program to run again; repeatable.  [default: all without results]",
-)
+@click.option("--data", "folders", type=FOLDER, multiple=True, required=True, help="Prepared dataset; repeatable.")
+@click.option("--program", "named", type=click.Choice(list(PROGRAMS)), multiple=True, help=NAMED)
 @click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
     """Run programs, score the answers of all programs on each dataset, print the tables, and write the rows."""

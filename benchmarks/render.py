@@ -49,10 +49,8 @@ def task_table(task: str, rows: Sequence[Row]) -> str:
     if len(measures) > 12 or (len(measures) > 2 * len(texts) > 0 and len(measures) > 4):
         headings, lines = ["", *texts], [[one, *(cells.get(one, "") for cells in texts.values())] for one in measures]
     else:
-        headings, lines = (
-            ["", *measures],
-            [[name, *(cells.get(one, "") for one in measures)] for name, cells in texts.items()],
-        )
+        headings = ["", *measures]
+        lines = [[name, *(cells.get(one, "") for one in measures)] for name, cells in texts.items()]
     title = f"{task[0].upper()}{task[1:]}"
     if len(threads) == 1 and len(texts) > 0:
         title += f" ({counted(threads[0], 'thread')})"

@@ -42,9 +42,7 @@ to other datasets or to small shares."""
 @click.option("--estimator", default="plt", show_default=True)
 @click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
 @click.option("--threads", default=2, show_default=True)
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append the measurement to."
-)
+@click.option("--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append to.")
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
     """Measure one training, or check the cost model if ``name`` is None."""
     if name is None:

@@ -124,14 +124,9 @@ class NapkinXCOnline(NapkinXCModel):
 
     SAVED = ("label_order_",)
     domains: ClassVar[dict[str, Domain]] = {  # With a value outside these domains, napkinXC ends the process.
-        "arity": whole(2, MANY),
-        "max_leaf": whole(1, MANY),
-        "eta": POSITIVE,
-        "eps": POSITIVE,
-        "epochs": whole(1, PASSES),
-        "policy": OneOf(tuple(GROWN)),
-        "warm_start": SOME,
-    }
+        "arity": whole(2, MANY), "max_leaf": whole(1, MANY), "eta": POSITIVE, "eps": POSITIVE,
+        "epochs": whole(1, PASSES), "policy": OneOf(tuple(GROWN)), "warm_start": SOME,
+    }  # fmt: skip
 
     _: KW_ONLY
     arity: int = 2
