@@ -16,12 +16,16 @@ def test_contenders_are_lines_and_measures_are_columns():
         row("a longer name", "time", "s", 7.0, threads=2),
     ]
     assert task_table("training", rows).splitlines() == [
-        "**Training**", "", "|                          |   time, s |       P@1, % |",
+        "**Training**",
+        "",
+        "|                          |   time, s |       P@1, % |",
         "|:-------------------------|----------:|-------------:|",
         "| plt, 1 thread            |     1.500 | 60.00 ± 1.41 |",
         "| a longer name, 1 thread  |    12.000 |              |",
-        "| a longer name, 2 threads |     7.000 |              |", "", "- a longer name: elsewhere",
-    ]  # fmt: skip
+        "| a longer name, 2 threads |     7.000 |              |",
+        "",
+        "- a longer name: elsewhere",
+    ]
 
 
 def test_unit_determines_decimals_of_values():

@@ -10,10 +10,13 @@ from benchmarks.programs import QUALITIES, SPENT, table
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
 README_PROGRAMS = {"xmlc": "Stacking", "omikuji": "omikuji", "napkinXC": "napkinXC"}
 COLUMNS = {
-    "P@1": ("prediction of the best 5", "P@1"), "nDCG@5": ("prediction of the best 5", "nDCG@5"),
-    "F": ("sets of predict", "instance-F"), "train, s": ("training", "CPU time"),
-    "row, ms": ("prediction of the best 5", "CPU time"), "MB": ("training", "model"),
-}  # fmt: skip
+    "P@1": ("prediction of the best 5", "P@1"),
+    "nDCG@5": ("prediction of the best 5", "nDCG@5"),
+    "F": ("sets of predict", "instance-F"),
+    "train, s": ("training", "CPU time"),
+    "row, ms": ("prediction of the best 5", "CPU time"),
+    "MB": ("training", "model"),
+}
 README_COLUMNS = {
     "P@1, %": COLUMNS["P@1"],
     "training, s": COLUMNS["train, s"],
@@ -22,9 +25,13 @@ README_COLUMNS = {
 }
 # The page has other models on all sets, as config/papers/comparison.yaml names them.
 MODELS = {
-    "SWNN": "swnn", "OPLT": "oplt", "FastXML": "fastxml", "LdSM": "ldsm", "omikuji": "omikuji",
+    "SWNN": "swnn",
+    "OPLT": "oplt",
+    "FastXML": "fastxml",
+    "LdSM": "ldsm",
+    "omikuji": "omikuji",
     "napkinXC PLT": "napkinxc-plt",
-}  # fmt: skip
+}
 ALL_SETS = {"scene": "6", "yeast": "14", "enron": "53", "bibtex": "159", "delicious": "983", "tib-core-26k": "26,296"}
 ALL_COLUMNS = {
     **{f"P@{k}": ("prediction of the best 5", f"P@{k}") for k in (1, 3, 5)},

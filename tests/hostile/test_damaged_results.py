@@ -34,11 +34,16 @@ STEPS = {
 }  # fmt: skip
 # Which step reads what; of a folder each file but those that are named behind it.
 READ = {
-    "prepare": ["resources/tiny"], "train": [f"{DATA}/meta.json", f"{DATA}/train", TUNED],
-    "train-80": [f"{DATA}/split.npy"], "rank": [f"{DATA}/test", MODEL, RECORD, f"{DATA}/{NAME}"], "sweep": [RECORD],
-    "estimate": [HELD_OUT_MODEL, f"{HELD_OUT}/train.json"], "thresholds": [SPE], "table2": [EVALUATION],
+    "prepare": ["resources/tiny"],
+    "train": [f"{DATA}/meta.json", f"{DATA}/train", TUNED],
+    "train-80": [f"{DATA}/split.npy"],
+    "rank": [f"{DATA}/test", MODEL, RECORD, f"{DATA}/{NAME}"],
+    "sweep": [RECORD],
+    "estimate": [HELD_OUT_MODEL, f"{HELD_OUT}/train.json"],
+    "thresholds": [SPE],
+    "table2": [EVALUATION],
     "table1": [RANKING],
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,13 @@ LABELS = (
     b'<labels xmlns="http://mulan.sourceforge.net/labels">\n<label name="b"></label>\n<label name="c d"/>\n</labels>\n'
 )
 FILES = {
-    "repository": (b"5 4 5\n" + ROWS,), "repository-two-files": (b"3 4\n0:1 3:0.5\n\n2:2\n", b"3 5\n4:1 0:1\n1:1\n\n"),
-    "svmlight": (b"# made by hand\n" + ROWS,), "vw": (VW,), "arff": (ARFF, LABELS),
+    "repository": (b"5 4 5\n" + ROWS,),
+    "repository-two-files": (b"3 4\n0:1 3:0.5\n\n2:2\n", b"3 5\n4:1 0:1\n1:1\n\n"),
+    "svmlight": (b"# made by hand\n" + ROWS,),
+    "vw": (VW,),
+    "arff": (ARFF, LABELS),
     "coordinates": (b"1\n1\n3\n", b"4\n1\n2\n", b"0.5\n1\n2e0\n", b"1\n3\n3\n", b"2\n1\n2\n"),
-}  # fmt: skip
+}
 READERS = {
     "arff": lambda features, labels: load(features, "arff", labels=labels),
     "repository-two-files": lambda features, labels: load(features, "repository-two-files", labels=labels),

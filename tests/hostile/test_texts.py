@@ -156,10 +156,16 @@ def write_fasttext(rng, end):
 
 
 FORMS = {
-    "table.csv": write_csv, "given.csv": write_given, "uris.csv": write_uris, "lists.csv": write_lists,
-    "plain.tsv": write_tsv, "lines.jsonl": write_jsonl, "array.json": write_array, "annif.ndjson": write_annif,
+    "table.csv": write_csv,
+    "given.csv": write_given,
+    "uris.csv": write_uris,
+    "lists.csv": write_lists,
+    "plain.tsv": write_tsv,
+    "lines.jsonl": write_jsonl,
+    "array.json": write_array,
+    "annif.ndjson": write_annif,
     "fasttext.txt": write_fasttext,
-}  # fmt: skip
+}
 
 
 def damaged(rng, content):

@@ -24,9 +24,12 @@ def decimal_cos(x):
 
 
 EXACT = {
-    "exp": Decimal.exp, "log": Decimal.ln, "log1p": lambda x: (1 + x).ln(), "log2": lambda x: x.ln() / Decimal(2).ln(),
+    "exp": Decimal.exp,
+    "log": Decimal.ln,
+    "log1p": lambda x: (1 + x).ln(),
+    "log2": lambda x: x.ln() / Decimal(2).ln(),
     "sigmoid": lambda x: 1 / (1 + (-x).exp()),
-}  # fmt: skip
+}
 
 
 def ulps_off(found, exact):

@@ -19,8 +19,15 @@ from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 VIEWS = {"unchecked_view", "row_of", "unowned", "row_of_csr"}  # functions that return views of their first argument
 # If a result of these operations holds an array, then the array is one of their operands.
 SAME_ARRAY = {
-    "build_tuple", "exhaust_iter", "static_getitem", "getitem", "getattr", "getiter", "iternext", "pair_first",
-}  # fmt: skip
+    "build_tuple",
+    "exhaust_iter",
+    "static_getitem",
+    "getitem",
+    "getattr",
+    "getiter",
+    "iternext",
+    "pair_first",
+}
 
 
 def stale_reads(function):
@@ -122,9 +129,15 @@ def view_of_argument(x, scratch):
     return unchecked_view(x, 0, 1)[0] + unchecked_view(scratch.values, 0, 1)[0]
 
 
-@pytest.mark.parametrize(("function", "n"), [
-    (view_of_last_mention, 1), (view_before_last_mention, 0), (view_inside_loop, 0), (view_outlives_array_in_loop, 1),
-    (view_of_argument, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "n"),
+    [
+        (view_of_last_mention, 1),
+        (view_before_last_mention, 0),
+        (view_inside_loop, 0),
+        (view_outlives_array_in_loop, 1),
+        (view_of_argument, 0),
+    ],
+)
 def test_search_finds_views_that_outlive_their_array(function, n):
     assert len({owner for _, owner in stale_reads(function)}) == n

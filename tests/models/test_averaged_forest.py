@@ -17,10 +17,13 @@ from xmlc.models.averaged_forest import JoinedTrees
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
-    "fastxml": FastXML(n_trees=4, n_jobs=1), "fastxml, unit length": FastXML(n_trees=4, unit_norm=True, n_jobs=1),
-    "ldsm": LdSM(**SMALL), "ldsm, unit length": LdSM(unit_norm=True, **SMALL),
-    "ldsm, leaves": LdSM(average="leaves", exceed=True, **SMALL), "ldsm, sgd": LdSM(optimizer="sgd", arity=3, **SMALL),
-}  # fmt: skip
+    "fastxml": FastXML(n_trees=4, n_jobs=1),
+    "fastxml, unit length": FastXML(n_trees=4, unit_norm=True, n_jobs=1),
+    "ldsm": LdSM(**SMALL),
+    "ldsm, unit length": LdSM(unit_norm=True, **SMALL),
+    "ldsm, leaves": LdSM(average="leaves", exceed=True, **SMALL),
+    "ldsm, sgd": LdSM(optimizer="sgd", arity=3, **SMALL),
+}
 RERANKED = {
     "pfastrexml": FastXML(n_trees=4, propensity_weighted=True, alpha=0.8, n_jobs=1),
     "fastxml, tail": FastXML(n_trees=4, alpha=0.8, n_jobs=1),

@@ -17,9 +17,12 @@ from xmlc.models.registry import ESTIMATORS, estimator_class
 
 ABILITIES = ("Forest", "Streaming", "DrawsSamples")
 ABLE = {
-    "fastxml": ("Forest",), "ldsm": ("Forest",), "oplt": ("Streaming",), "pcc": ("DrawsSamples",),
+    "fastxml": ("Forest",),
+    "ldsm": ("Forest",),
+    "oplt": ("Streaming",),
+    "pcc": ("DrawsSamples",),
     "vw-cmt": ("Streaming",),
-}  # fmt: skip
+}
 
 
 def protocols_of(model):

@@ -20,13 +20,20 @@ with np.errstate(under="ignore"):
         (SPARSE * SIGNS * 10.0 ** RNG.uniform(*ends, SHAPE)).astype(np.float32) for ends in ((-45, 37), (-45, -38))
     )
 DATA = {
-    "from 1e-45 to 1e37": (MIXED, Y), "below 1e-38": (TINY, Y), "around 1e37": (SIGNS * PLAIN * np.float32(1e37), Y),
-    "around 1e19": (SIGNS * PLAIN * np.float32(1e19), Y), "ties": (np.tile(PLAIN[:1], (25, 1)), Y),
-    "one row": (PLAIN[:1], Y[:1]), "two rows": (PLAIN[:2], Y[:2]), "one label": (PLAIN, Y[:, :1]),
-    "all labels": (PLAIN, np.ones_like(Y)), "no labels": (PLAIN, np.zeros_like(Y)),
-    "an empty row": (EMPTY_ROW, EMPTY_SET), "one feature": (PLAIN[:, :1], Y),
+    "from 1e-45 to 1e37": (MIXED, Y),
+    "below 1e-38": (TINY, Y),
+    "around 1e37": (SIGNS * PLAIN * np.float32(1e37), Y),
+    "around 1e19": (SIGNS * PLAIN * np.float32(1e19), Y),
+    "ties": (np.tile(PLAIN[:1], (25, 1)), Y),
+    "one row": (PLAIN[:1], Y[:1]),
+    "two rows": (PLAIN[:2], Y[:2]),
+    "one label": (PLAIN, Y[:, :1]),
+    "all labels": (PLAIN, np.ones_like(Y)),
+    "no labels": (PLAIN, np.zeros_like(Y)),
+    "an empty row": (EMPTY_ROW, EMPTY_SET),
+    "one feature": (PLAIN[:, :1], Y),
     "one label twice": (PLAIN, np.hstack([Y[:, :1]] * 6)),
-}  # fmt: skip
+}
 MODELS = {
     "plt": [
         {"epochs": 2},

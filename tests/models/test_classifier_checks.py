@@ -41,12 +41,15 @@ FEATURES = "an online tree accepts instances with more or fewer features"
 BY_ROW = "samples depend on the number of the instance in X, so that those of several jobs can be joined"
 FAILS_BY_NAME = {
     "oplt": {
-        "check_n_features_in": WARM_START, "check_fit_idempotent": WARM_START, "check_fit_check_is_fitted": WARM_START,
-        "check_fit_score_takes_y": ONLINE, "check_n_features_in_after_fitting": FEATURES,
+        "check_n_features_in": WARM_START,
+        "check_fit_idempotent": WARM_START,
+        "check_fit_check_is_fitted": WARM_START,
+        "check_fit_score_takes_y": ONLINE,
+        "check_n_features_in_after_fitting": FEATURES,
         "check_estimators_partial_fit_n_features": FEATURES,
     },
     "pcc": {"check_methods_sample_order_invariance": BY_ROW, "check_methods_subset_invariance": BY_ROW},
-}  # fmt: skip
+}
 SKIPPED = {
     "check_array_api_input": "the environment does not request it",
     "check_classifiers_multilabel_output_format_decision_function": "there is no decision_function",

@@ -67,10 +67,13 @@ MODELS = {name: small(name) for name in OURS} | {
 def draw_weights(rng):
     """Return weights with and without zeros, ties and extremes, as arrays of several types and lists."""
     kinds = [
-        rng.random(M), rng.random(M) * (rng.random(M) < 0.5), rng.choice([0, 1], M),
-        rng.choice([0.5, 1.0, 2.0], M).astype(np.float32), 10 ** rng.uniform(-15, 15, M),
+        rng.random(M),
+        rng.random(M) * (rng.random(M) < 0.5),
+        rng.choice([0, 1], M),
+        rng.choice([0.5, 1.0, 2.0], M).astype(np.float32),
+        10 ** rng.uniform(-15, 15, M),
         (rng.random(M) < 0.1).tolist(),
-    ]  # fmt: skip
+    ]
     return kinds[rng.integers(len(kinds))]
 
 

@@ -65,22 +65,40 @@ def test_error_shows_correct_order_of_swapped_arguments(call, right):
         call()
 
 
-@pytest.mark.parametrize("call", [
-    lambda: PLT().set_params(ariti=3), lambda: STO().set_params(estimator__C=3),
-    lambda: Wrapped(PLT()).set_params(ariti=3), lambda: TextClassifier(PLT()).set_params(estimator__ariti=3),
-    lambda: macro_f(Y, Y, beta="1"), lambda: macro_f(Y, Y, average=["all"]), lambda: propensities(Y, None),
-    lambda: gfm_t(SPE, n_thresholds="x"), lambda: meuf_approx(SPE, n_cells=2.5), lambda: FTA(grid=3).fit(SPE, Y),
-    lambda: ExpectedF(min_share=None).fit(SPE), lambda: STO(overlap="f1").fit(SPE, Y),
-    lambda: CommonThreshold(overlap=None).fit(SPE, Y), lambda: gfm(TEXTS),
-    lambda: gfm(sparse.csr_array(np.eye(3)), 0.1), lambda: marginals_of(SPE), lambda: OutOfFold("plt").fit(X, Y),
-    lambda: PLT.load(3), lambda: xmlc.data.load(None), lambda: PLT().fit(X, Y).save(None),
-    lambda: xmlc.load_model(b"model"), lambda: PLT().fit(X, Y).rank_one([0], ["a"]),
-    lambda: TextClassifier().fit(None, [["a"]]), lambda: TextClassifier().fit(TEXTS, None),
-    lambda: TextClassifier().fit([], []), lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
-    lambda: TextClassifier(None, "tfidf").fit(TEXTS, [["a"]] * 40),
-    lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, 0),
-    lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: PLT().set_params(ariti=3),
+        lambda: STO().set_params(estimator__C=3),
+        lambda: Wrapped(PLT()).set_params(ariti=3),
+        lambda: TextClassifier(PLT()).set_params(estimator__ariti=3),
+        lambda: macro_f(Y, Y, beta="1"),
+        lambda: macro_f(Y, Y, average=["all"]),
+        lambda: propensities(Y, None),
+        lambda: gfm_t(SPE, n_thresholds="x"),
+        lambda: meuf_approx(SPE, n_cells=2.5),
+        lambda: FTA(grid=3).fit(SPE, Y),
+        lambda: ExpectedF(min_share=None).fit(SPE),
+        lambda: STO(overlap="f1").fit(SPE, Y),
+        lambda: CommonThreshold(overlap=None).fit(SPE, Y),
+        lambda: gfm(TEXTS),
+        lambda: gfm(sparse.csr_array(np.eye(3)), 0.1),
+        lambda: marginals_of(SPE),
+        lambda: OutOfFold("plt").fit(X, Y),
+        lambda: PLT.load(3),
+        lambda: xmlc.data.load(None),
+        lambda: PLT().fit(X, Y).save(None),
+        lambda: xmlc.load_model(b"model"),
+        lambda: PLT().fit(X, Y).rank_one([0], ["a"]),
+        lambda: TextClassifier().fit(None, [["a"]]),
+        lambda: TextClassifier().fit(TEXTS, None),
+        lambda: TextClassifier().fit([], []),
+        lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
+        lambda: TextClassifier(None, "tfidf").fit(TEXTS, [["a"]] * 40),
+        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, 0),
+        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
+    ],
+)  # fmt: skip
 def test_invalid_values_raise_value_error(call):
     with pytest.raises(XmlcError) as raised:
         call()

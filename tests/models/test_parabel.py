@@ -64,8 +64,14 @@ def test_trees_use_given_arity_and_hinge_power(multilabel):
     X, Y = multilabel(100, 15, 30, labels=3)
     model = Parabel(n_trees=1, arity=4, hinge_power=3, **SMALL | {"beam": None}).fit(X, Y)
     shape = {
-        "tree": "kmeans", "arity": 4, "max_leaf": 4, "solver": "batch", "C": 1.0, "epochs": 20, "weight_threshold": 0.1,
-    }  # fmt: skip
+        "tree": "kmeans",
+        "arity": 4,
+        "max_leaf": 4,
+        "solver": "batch",
+        "C": 1.0,
+        "epochs": 20,
+        "weight_threshold": 0.1,
+    }
     seed = model.trees_[0].random_state
     alone = PLT(loss="squared_hinge", hinge_power=3, random_state=seed, **shape).fit(X, Y)
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), alone.predict_proba(X).toarray())

@@ -83,13 +83,20 @@ def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel
     assert np.array_equal(kept, model.kept_)
 
 
-@pytest.mark.parametrize(("keep", "mentioned"), [
-    ("self.kept_ = PLT()", ["kept_", "PLT"]), ("self.kept_ = X", ["kept_", "csr_array"]),
-    ("self.kept_ = [np.zeros(2)]", ["kept_", "list"]), ("self.kept_ = {'a': np.zeros(2)}", ["kept_", "dict"]),
-    ("self.kept_ = np.array([None, 'a'])", ["kept_", "ndarray"]), ("self.kept_ = float('nan')", ["kept_", "float"]),
-    ("self.kept_ = fit_ = lambda: 0", ["kept_", "function"]), ("self.kept = np.zeros(2)", ["kept", "ndarray"]),
-    ("self.scale = {1}", ["set", "JSON"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keep", "mentioned"),
+    [
+        ("self.kept_ = PLT()", ["kept_", "PLT"]),
+        ("self.kept_ = X", ["kept_", "csr_array"]),
+        ("self.kept_ = [np.zeros(2)]", ["kept_", "list"]),
+        ("self.kept_ = {'a': np.zeros(2)}", ["kept_", "dict"]),
+        ("self.kept_ = np.array([None, 'a'])", ["kept_", "ndarray"]),
+        ("self.kept_ = float('nan')", ["kept_", "float"]),
+        ("self.kept_ = fit_ = lambda: 0", ["kept_", "function"]),
+        ("self.kept = np.zeros(2)", ["kept", "ndarray"]),
+        ("self.scale = {1}", ["set", "JSON"]),
+    ],
+)
 def test_attributes_that_cannot_be_saved_are_refused_and_leave_no_files(keep, mentioned, tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
     name, model = with_attribute(tmp_path, keep)

@@ -119,13 +119,21 @@ def test_fit_to_disk_uses_weights(name, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
 
 
-@pytest.mark.parametrize(("weights", "named"), [
-    (np.ones(149), "(149,)"), (np.ones((150, 1)), "(150, 1)"), (2.0, "()"),
-    (np.where(np.arange(150) == 7, -1, 1), "-1.0 in row 7"), (np.where(np.arange(150) == 7, np.nan, 1), "nan in row 7"),
-    (np.where(np.arange(150) == 7, np.inf, 1), "inf in row 7"), (np.zeros(150), "zero in all rows"),
-    (np.full(150, 1e-40), "zero in all rows"), (["heavy"] * 150, "sample_weight"),
-    (sparse.csr_array(np.ones((1, 150))), "sample_weight"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("weights", "named"),
+    [
+        (np.ones(149), "(149,)"),
+        (np.ones((150, 1)), "(150, 1)"),
+        (2.0, "()"),
+        (np.where(np.arange(150) == 7, -1, 1), "-1.0 in row 7"),
+        (np.where(np.arange(150) == 7, np.nan, 1), "nan in row 7"),
+        (np.where(np.arange(150) == 7, np.inf, 1), "inf in row 7"),
+        (np.zeros(150), "zero in all rows"),
+        (np.full(150, 1e-40), "zero in all rows"),
+        (["heavy"] * 150, "sample_weight"),
+        (sparse.csr_array(np.ones((1, 150))), "sample_weight"),
+    ],
+)
 @pytest.mark.parametrize("name", ["sgd", "nearest", "br", "parabel"])
 def test_invalid_weights_are_refused(name, weights, named):
     with pytest.raises(InvalidDataError) as error:

@@ -141,14 +141,20 @@ class FixedResult:
         return self.result
 
 
-@pytest.mark.parametrize(("result", "expected"), [
-    (np.array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
-    (sparse.csc_array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
-    ([np.array([[0.75, 0.25], [0, 1]]), np.array([[1], [0.5]])], [[0.25, 1], [1, 0.5]]),
-    (np.array([[0.25, 1 + 1e-7], [0, 0]]), [[0.25, 1], [0, 0]]), (np.array([[0.25, 1.5], [0, 0]]), "1.5"),
-    (np.array([[0.25, np.nan], [0, 0]]), "nan"), (np.zeros((2, 3)), "(2, 3)"), ([np.zeros((2, 2))], "(2, 1)"),
-    (np.zeros(2), "(2,)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (np.array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
+        (sparse.csc_array([[0.25, 0], [1, 0.5]]), [[0.25, 0], [1, 0.5]]),
+        ([np.array([[0.75, 0.25], [0, 1]]), np.array([[1], [0.5]])], [[0.25, 1], [1, 0.5]]),
+        (np.array([[0.25, 1 + 1e-7], [0, 0]]), [[0.25, 1], [0, 0]]),
+        (np.array([[0.25, 1.5], [0, 0]]), "1.5"),
+        (np.array([[0.25, np.nan], [0, 0]]), "nan"),
+        (np.zeros((2, 3)), "(2, 3)"),
+        ([np.zeros((2, 2))], "(2, 1)"),
+        (np.zeros(2), "(2,)"),
+    ],
+)
 def test_estimates_are_read_from_matrices_and_lists_only(result, expected):
     model = Wrapped(FixedResult(result)).fit(np.eye(3), np.array([[1, 0], [0, 1], [0, 0]]))
     if isinstance(expected, str):

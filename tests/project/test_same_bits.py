@@ -19,10 +19,17 @@ from repository import ROOT
 PACKAGE = ROOT / "xmlc"
 # Costs, external programs and plots. Their numbers differ between machines or are in no table.
 ELSEWHERE = (
-    "models/vowpalwabbit.py", "suite/papers/figures.py", "suite/papers/ldsm2020/figures.py",
-    "suite/papers/common/figures.py", "suite/papers/common/curves.py", "metrics/plots.py", "suite/report/page/plot.py",
-    "suite/config/cost_model.py", "suite/config/job_costs.py", "suite/config/run_costs.py",
-)  # fmt: skip
+    "models/vowpalwabbit.py",
+    "suite/papers/figures.py",
+    "suite/papers/ldsm2020/figures.py",
+    "suite/papers/common/figures.py",
+    "suite/papers/common/curves.py",
+    "metrics/plots.py",
+    "suite/report/page/plot.py",
+    "suite/config/cost_model.py",
+    "suite/config/job_costs.py",
+    "suite/config/run_costs.py",
+)
 ALLOWED = {
     ("suite/results/columns.py", "math.log10"): "digits of costs in print; other columns have a fixed number",
     **{

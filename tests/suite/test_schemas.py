@@ -41,12 +41,31 @@ def test_unreadable_yaml_is_refused(tmp_path, text, line, said):
         read(tmp_path, text)
 
 
-@pytest.mark.parametrize(("scalar", "instead"), [
-    ("010", None), ("08", "8.0"), ("007", None), ("-010", None), ("0x10", None), ("0o17", "15"), ("1_2", None),
-    ("1_2.5", None), ("1:30", None), ("1e-3", "0.001"), ("-1.5E3", "-1500.0"), ("1e5", "100000.0"),
-    ("1e-30", "1.0e-30"), ("yes", "true"), ("Off", "false"), ("~", "null"), (".inf", None), (".NaN", None),
-    ("2020-01-01", None), ("=", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scalar", "instead"),
+    [
+        ("010", None),
+        ("08", "8.0"),
+        ("007", None),
+        ("-010", None),
+        ("0x10", None),
+        ("0o17", "15"),
+        ("1_2", None),
+        ("1_2.5", None),
+        ("1:30", None),
+        ("1e-3", "0.001"),
+        ("-1.5E3", "-1500.0"),
+        ("1e5", "100000.0"),
+        ("1e-30", "1.0e-30"),
+        ("yes", "true"),
+        ("Off", "false"),
+        ("~", "null"),
+        (".inf", None),
+        (".NaN", None),
+        ("2020-01-01", None),
+        ("=", None),
+    ],
+)
 def test_ambiguous_scalar_is_refused_with_its_spelling(tmp_path, scalar, instead):
     with raises_with(XmlcError, f"f.yaml:2: found {scalar}", f"'{scalar}'", instead or scalar):
         read(tmp_path, f"a:\n- [{scalar}]")
@@ -118,19 +137,30 @@ def test_valid_content_is_converted_to_objects():
     assert converted({"name": "a", "size": "3"}, Thing, "f", strict=False) == Thing("a", 3)
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"sise": 1}, ["f: ", "'sise'", "size"]), ({"name": "A"}, "f: name: found 'A'"),
-    ({"name": "other"}, "f: that one is taken"), ({"name": ...}, ["f: ", "name"]), ({"name": 12}, "f: name: found 12"),
-    ({"parts": "a"}, ["f: parts: found 'a'", "[a]"]), ({"size": 0}, ["f: size: found 0", "1"]),
-    ({"size": None}, "f: size: found null"), ({"size": "3"}, ["f: size: found '3'", "quotes"]),
-    ({"parts": {"b": {"y": 1}}}, ["f: parts.b", "x"]), ({"parts": ["a", "B"]}, "f: parts[1]: found 'B'"),
-    ({"parts": {"B": {"x": 1}}}, ["f: parts", "'B'"]),
-    ({"parts": {"b": {"x": 1, "z": 1}}}, ["f: parts.b", "'z'", "x or y"]),
-    ({"parts": {"b": {"x": "1"}}}, "f: parts.b.x: found '1'"), ({"parts": "x" * 5000}, ["f: parts: found", "..."]),
-    ({"ends": [1, "2"]}, "f: ends[1]: found '2'"), ({"ends": [1]}, "f: ends: found [1]"),
-    ({"kind": "smal"}, ["f: kind: found 'smal'", "small"]),
-    ({"name": "A", "size": 0}, ["f: name: found 'A'", "f: size: found 0"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sise": 1}, ["f: ", "'sise'", "size"]),
+        ({"name": "A"}, "f: name: found 'A'"),
+        ({"name": "other"}, "f: that one is taken"),
+        ({"name": ...}, ["f: ", "name"]),
+        ({"name": 12}, "f: name: found 12"),
+        ({"parts": "a"}, ["f: parts: found 'a'", "[a]"]),
+        ({"size": 0}, ["f: size: found 0", "1"]),
+        ({"size": None}, "f: size: found null"),
+        ({"size": "3"}, ["f: size: found '3'", "quotes"]),
+        ({"parts": {"b": {"y": 1}}}, ["f: parts.b", "x"]),
+        ({"parts": ["a", "B"]}, "f: parts[1]: found 'B'"),
+        ({"parts": {"B": {"x": 1}}}, ["f: parts", "'B'"]),
+        ({"parts": {"b": {"x": 1, "z": 1}}}, ["f: parts.b", "'z'", "x or y"]),
+        ({"parts": {"b": {"x": "1"}}}, "f: parts.b.x: found '1'"),
+        ({"parts": "x" * 5000}, ["f: parts: found", "..."]),
+        ({"ends": [1, "2"]}, "f: ends[1]: found '2'"),
+        ({"ends": [1]}, "f: ends: found [1]"),
+        ({"kind": "smal"}, ["f: kind: found 'smal'", "small"]),
+        ({"name": "A", "size": 0}, ["f: name: found 'A'", "f: size: found 0"]),
+    ],
+)
 def test_invalid_content_is_refused_briefly_with_its_place(change, said):
     content = {key: value for key, value in ({"name": "a"} | change).items() if value is not ...}
     with raises_with(XmlcError, said) as error:

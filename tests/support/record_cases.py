@@ -19,8 +19,13 @@ def training(name="yeast", model="plt", seed=0, split="80", **changes):
     costs |= {"train_peak_bytes": 200_000_000, "model_bytes": 2_500_000}
     record = {"dataset": dataset(name), "estimator": "plt", "model": model, "hyperparameters": {"arity": 16}}
     record |= {
-        "seed": seed, "split": split, "settings": {}, "costs": costs, "environment": environment(), "tuning": None,
-    }  # fmt: skip
+        "seed": seed,
+        "split": split,
+        "settings": {},
+        "costs": costs,
+        "environment": environment(),
+        "tuning": None,
+    }
     return record | {"step": step("train")} | changes
 
 
@@ -79,8 +84,12 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
     ]
     record = {"kind": "progressive", "schema": 1, "dataset": dataset(name), "estimator": "oplt", "model": model}
     record |= {
-        "hyperparameters": {"arity": 2}, "seed": seed, "split": "full", "settings": {}, "constant_accuracy": 0.125,
-    }  # fmt: skip
+        "hyperparameters": {"arity": 2},
+        "seed": seed,
+        "split": "full",
+        "settings": {},
+        "constant_accuracy": 0.125,
+    }
     costs = {"cpu_seconds": 1.5, "threads": 2, "peak_bytes": 123_000_000}
     return record | {"rows": rows, "costs": costs, "environment": environment(), "step": step("progressive")} | changes
 
@@ -103,8 +112,21 @@ def search(name="yeast", **changes):
     """Return a record of `xmlc tune` with two trials."""
     trials = [TRIAL, TRIAL | {"p@1": 0.625, "paired_errors": [0.01]}]
     content = {
-        "kind": "search", "schema": 1, "dataset": dataset(name), "estimator": "swnn", "method": "stages", "budget": 2,
-        "chosen_by": "P@1", "space": [[{"S": 25}]], "fixed": {}, "at_most": {"fitted": None, "validated": None},
-        "seed": 0, "after": None, "best": trials[1], "trials": trials, "instances": 300, "environment": environment(),
-    }  # fmt: skip
+        "kind": "search",
+        "schema": 1,
+        "dataset": dataset(name),
+        "estimator": "swnn",
+        "method": "stages",
+        "budget": 2,
+        "chosen_by": "P@1",
+        "space": [[{"S": 25}]],
+        "fixed": {},
+        "at_most": {"fitted": None, "validated": None},
+        "seed": 0,
+        "after": None,
+        "best": trials[1],
+        "trials": trials,
+        "instances": 300,
+        "environment": environment(),
+    }
     return content | changes

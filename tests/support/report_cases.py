@@ -20,10 +20,15 @@ def dataset(name="yeast", digest=None):
 def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes):
     metrics = {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg", "psp") for k in (1, 3, 5)}
     costs = {
-        "train_seconds": seconds, "predict_ms_per_instance": 0.0123, "inner_products_per_instance": inner_products,
-        "model_bytes": 2_500_000, "train_peak_bytes": 200_000_000, "train_threads": 2, "predict_threads": 2,
+        "train_seconds": seconds,
+        "predict_ms_per_instance": 0.0123,
+        "inner_products_per_instance": inner_products,
+        "model_bytes": 2_500_000,
+        "train_peak_bytes": 200_000_000,
+        "train_threads": 2,
+        "predict_threads": 2,
         "predict_peak_bytes": None,
-    }  # fmt: skip
+    }
     record = {"kind": "ranking", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "split": "full", "metrics": metrics, "costs": costs, "environment": {}}
     return record | changes
@@ -45,8 +50,11 @@ def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10
     test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 3.5}
     best = {key: best[key] for key in ("c", "a", "b")} | {"validation": best["validation"], "test": test}
     costs = TRAINED | {
-        "tune_seconds": 0.5, "test_ms_per_instance": 0.25, "test_inner_products_per_instance": 55.0, "threads": 2,
-    }  # fmt: skip
+        "tune_seconds": 0.5,
+        "test_ms_per_instance": 0.25,
+        "test_inner_products_per_instance": 55.0,
+        "threads": 2,
+    }
     record = {"kind": "thresholds", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "split": "80", "method": method, "grid": grid, "best": best}
     return record | {"costs": costs, "environment": {}} | changes
@@ -73,9 +81,13 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
     metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 1.5}
     metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
     costs = TRAINED | {
-        "draw_ms_per_instance": 0.5, "estimate_ms_per_instance": None, "infer_ms_per_instance": 0.25,
-        "inference_seconds": 0.9, "threads": 2, "infer_peak_bytes": 150_000_000,
-    }  # fmt: skip
+        "draw_ms_per_instance": 0.5,
+        "estimate_ms_per_instance": None,
+        "infer_ms_per_instance": 0.25,
+        "inference_seconds": 0.9,
+        "threads": 2,
+        "infer_peak_bytes": 150_000_000,
+    }
     record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"C": None}, "split": "full", "method": method, "finished": True}
     record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics}
@@ -133,15 +145,22 @@ def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     """Return a record of `xmlc sweep` over three sizes of trees."""
     rows = [
         {
-            "max_nodes": n, "metrics": _scores(p1 + 0.02 * place), "depth": 3 + 2 * place, "nodes": n,
+            "max_nodes": n,
+            "metrics": _scores(p1 + 0.02 * place),
+            "depth": 3 + 2 * place,
+            "nodes": n,
             "train_seconds": 1.5,
         }
         for place, n in enumerate((16, 64, 256))
-    ]  # fmt: skip
+    ]
     record = {"kind": "sweep", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {
-        "hyperparameters": {"arity": 2}, "split": "full", "settings": {}, "hyperparameter": "max_nodes", "rows": rows,
-    }  # fmt: skip
+        "hyperparameters": {"arity": 2},
+        "split": "full",
+        "settings": {},
+        "hyperparameter": "max_nodes",
+        "rows": rows,
+    }
     return record | {"costs": {"threads": 2}, "environment": {}} | changes
 
 

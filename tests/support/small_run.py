@@ -19,10 +19,13 @@ SET = "small-set"
 MODEL = f"results/{SET}/plt/seed0/80"
 #: Files and folders of each step, in the order in which the steps run.
 STEPS = {
-    "download": (f"resources/{SET}",), "prepare": (f"results/{SET}/data", f"results/{SET}/statistics.json"),
-    "train": (f"{MODEL}/model", f"{MODEL}/train.json"), "estimate": (f"{MODEL}/spe",),
-    "thresholds": (f"{MODEL}/thresholds", f"{MODEL}/evaluation"), "table": ("results/tables",),
-}  # fmt: skip
+    "download": (f"resources/{SET}",),
+    "prepare": (f"results/{SET}/data", f"results/{SET}/statistics.json"),
+    "train": (f"{MODEL}/model", f"{MODEL}/train.json"),
+    "estimate": (f"{MODEL}/spe",),
+    "thresholds": (f"{MODEL}/thresholds", f"{MODEL}/evaluation"),
+    "table": ("results/tables",),
+}
 MADE = ("resources", "results", "logs")
 FEW = {"datasets": [SET], "tables": ["table2"], "figures": [], "measures": [], "methods": ["sto"], "seeds": [0]}
 

@@ -186,11 +186,18 @@ def test_floor_of_one_pass_omits_lower_estimates(tree):
 LOW, HIGH = np.full(3, 0.1), np.full(3, 0.2)
 
 
-@pytest.mark.parametrize(("method", "change"), [
-    (FTA(grid=[2, 3]), {"grid": [5, 7]}), (FTA(grid=[2, 3]), {"grid": [2]}), (FTA(), {"lower_bounds": LOW}),
-    (FTA(lower_bounds=LOW), {"lower_bounds": HIGH}), (OFO(lower_bounds=LOW), {"lower_bounds": None}),
-    (OFO(a=LOW, b=1), {"a": HIGH}), (OFO(), {"b": 50.0}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        (FTA(grid=[2, 3]), {"grid": [5, 7]}),
+        (FTA(grid=[2, 3]), {"grid": [2]}),
+        (FTA(), {"lower_bounds": LOW}),
+        (FTA(lower_bounds=LOW), {"lower_bounds": HIGH}),
+        (OFO(lower_bounds=LOW), {"lower_bounds": None}),
+        (OFO(a=LOW, b=1), {"a": HIGH}),
+        (OFO(), {"b": 50.0}),
+    ],
+)
 def test_partial_fit_refuses_changed_hyperparameters(method, change):
     spe, Y = random_case(14, 3, 5)
     (name,), method = change, method.unfitted()

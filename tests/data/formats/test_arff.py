@@ -59,9 +59,16 @@ def test_boolean_labels_and_features_are_read_correctly(tmp_path, values, kind):
     assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive], "the first value, left out"
 
 
-@pytest.mark.parametrize(("kind", "value", "line"), [
-    ("{0,1,2}", "2", 3), ("{absent,present}", "absent", 3), ("numeric", "0.5", 6), ("{0,1}", "?", 6), ("{0,1}", "2", 6),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "value", "line"),
+    [
+        ("{0,1,2}", "2", 3),
+        ("{absent,present}", "absent", 3),
+        ("numeric", "0.5", 6),
+        ("{0,1}", "?", 6),
+        ("{0,1}", "2", 6),
+    ],
+)
 @pytest.mark.parametrize("form", ["1,{}", "{{0 1, 1 {}}}"])
 def test_other_label_values_are_refused(tmp_path, kind, value, line, form):
     header = f"@relation r\n@attribute a numeric\n@attribute y {kind}\n@data\n"
@@ -90,10 +97,17 @@ def test_header_must_count_labels_if_xml_is_missing(tmp_path, relation):
         load(tmp_path / "a.arff")
 
 
-@pytest.mark.parametrize(("change", "line"), [
-    (("{0,1}", "{1,0}"), None), (("blue}", "blue,green}"), None), (("red,'sea, green'", "'sea, green',red"), 6),
-    (("Att1", "Att2"), 3), (("@attribute Att1 numeric\n", ""), 3), (("@data", "@attribute more real\n@data"), ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (("{0,1}", "{1,0}"), None),
+        (("blue}", "blue,green}"), None),
+        (("red,'sea, green'", "'sea, green',red"), 6),
+        (("Att1", "Att2"), 3),
+        (("@attribute Att1 numeric\n", ""), 3),
+        (("@data", "@attribute more real\n@data"), ""),
+    ],
+)
 def test_columns_of_two_files_must_match(tmp_path, change, line):
     (tmp_path / "a.arff").write_text(HEADER)
     (tmp_path / "b.arff").write_text(HEADER.replace(*change))
@@ -127,11 +141,21 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
         np.testing.assert_array_equal(one.toarray(), other.toarray())
 
 
-@pytest.mark.parametrize(("row", "found"), [
-    ("1,2,0,red", "4 values"), ("1,?,0,red,0", "'?'"), ("1,1e39,0,red,0", "'1e39'"), ("1,2,0,pink,0", "'pink'"),
-    ("1,2,0,'red,0", '"\'red,0"'), ("1,2,2,red,0", "'2'"), ("{0 1, 9 1}", "'9 1'"), ("{0 1, 0 1}", "'0 1'"),
-    ("{0 1,, 2 1}", "''"), ("{0 1, 2 1", "'{0 1, 2 1'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("1,2,0,red", "4 values"),
+        ("1,?,0,red,0", "'?'"),
+        ("1,1e39,0,red,0", "'1e39'"),
+        ("1,2,0,pink,0", "'pink'"),
+        ("1,2,0,'red,0", '"\'red,0"'),
+        ("1,2,2,red,0", "'2'"),
+        ("{0 1, 9 1}", "'9 1'"),
+        ("{0 1, 0 1}", "'0 1'"),
+        ("{0 1,, 2 1}", "''"),
+        ("{0 1, 2 1", "'{0 1, 2 1'"),
+    ],
+)
 def test_malformed_rows_are_named(tmp_path, row, found):
     with pytest.raises(XmlcError) as error:
         arff(tmp_path, f"0,0,0,red,0\n{row}\n0,0,0,red,0\n")

@@ -28,12 +28,20 @@ def test_unicode_blanks_belong_to_names(blank, tmp_path):
 
 
 @pytest.mark.parametrize("blank", OF_UNICODE)
-@pytest.mark.parametrize(("format", "text"), [
-    ("vw", "1 | 0:1\n{}\n1 | 0:2\n"), ("vw", "1 | 0:1{}1:2\n"), ("svmlight", "1 0:1{}1:2\n"),
-    ("svmlight", "1,{}2 0:1\n"), ("repository", "1 2{}3\n0 0:1\n"), ("repository", "1 2 3\n0{}0:1\n"),
-    ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n1,{}2\n"),
-    ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n{}\n"), ("coordinates", "1{}\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("vw", "1 | 0:1\n{}\n1 | 0:2\n"),
+        ("vw", "1 | 0:1{}1:2\n"),
+        ("svmlight", "1 0:1{}1:2\n"),
+        ("svmlight", "1,{}2 0:1\n"),
+        ("repository", "1 2{}3\n0 0:1\n"),
+        ("repository", "1 2 3\n0{}0:1\n"),
+        ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n1,{}2\n"),
+        ("arff", "@relation 'x: -C 1'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n{}\n"),
+        ("coordinates", "1{}\n"),
+    ],
+)
 def test_unicode_blanks_do_not_separate_numbers(blank, format, text, tmp_path):
     path = tmp_path / "a"
     path.write_text(text.format(blank), encoding="utf-8")

@@ -70,13 +70,20 @@ def test_cell_is_parsed_into_names(cell, expected):
     assert of_cell(cell) == expected
 
 
-@pytest.mark.parametrize(("cell", "separator", "expected"), [
-    ("http://x/1|http://x/2", "|", ["http://x/1", "http://x/2"]),
-    ("http://x/1 http://x/2", "|", ["http://x/1 http://x/2"]),
-    ("http://x/1 http://x/2", ";", ["http://x/1 http://x/2"]), ("a, b", ",", ["a", "b"]),
-    ("a  b\tc", " ", ["a", "b\tc"]), ("a;b", "|", ["a;b"]), ("['a', 'b']", ",", ["['a'", "'b']"]),
-    ("a -- b", "--", ["a", "b"]), ("<a><b>", ";", ["<a><b>"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cell", "separator", "expected"),
+    [
+        ("http://x/1|http://x/2", "|", ["http://x/1", "http://x/2"]),
+        ("http://x/1 http://x/2", "|", ["http://x/1 http://x/2"]),
+        ("http://x/1 http://x/2", ";", ["http://x/1 http://x/2"]),
+        ("a, b", ",", ["a", "b"]),
+        ("a  b\tc", " ", ["a", "b\tc"]),
+        ("a;b", "|", ["a;b"]),
+        ("['a', 'b']", ",", ["['a'", "'b']"]),
+        ("a -- b", "--", ["a", "b"]),
+        ("<a><b>", ";", ["<a><b>"]),
+    ],
+)
 def test_given_separator_takes_precedence(cell, separator, expected):
     assert of_cell(cell, separator) == expected
 
@@ -184,12 +191,28 @@ def calls_of(function, *arguments):
 URIS = " ".join(f"http://ex.org/{i:05}" for i in range(10_000))
 
 
-@pytest.mark.parametrize("cell", [
-    URIS, URIS + " rice", "rice " + URIS, URIS.replace(" ", " rice "), URIS.replace(" ", "> <"), URIS.replace(" ", ";"),
-    URIS.replace("http://", "urn:"), URIS.replace(" ", ", "), str(URIS.split()), str(URIS.split())[:-1] + ", nan]",
-    "[" + URIS.replace("http", "'http").replace(" ", "' ") + "']", "<" * 100_000, "[" * 50_000 + "]" * 50_000,
-    "[" + "a" * 100_000 + "]", "a(" * 50_000 + ")", "['" + "\\" * 100_000 + "']", "[" + "1" * 100_000 + "x]",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "cell",
+    [
+        URIS,
+        URIS + " rice",
+        "rice " + URIS,
+        URIS.replace(" ", " rice "),
+        URIS.replace(" ", "> <"),
+        URIS.replace(" ", ";"),
+        URIS.replace("http://", "urn:"),
+        URIS.replace(" ", ", "),
+        str(URIS.split()),
+        str(URIS.split())[:-1] + ", nan]",
+        "[" + URIS.replace("http", "'http").replace(" ", "' ") + "']",
+        "<" * 100_000,
+        "[" * 50_000 + "]" * 50_000,
+        "[" + "a" * 100_000 + "]",
+        "a(" * 50_000 + ")",
+        "['" + "\\" * 100_000 + "']",
+        "[" + "1" * 100_000 + "x]",
+    ],
+)
 def test_cell_parsing_takes_linear_steps(cell):
     def read():
         try:

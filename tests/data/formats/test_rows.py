@@ -112,11 +112,17 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
 
 
 @pytest.mark.needs("mirror")
-@pytest.mark.parametrize(("name", "shapes"), [
-    ("yeast", (1500, 917, 103, 14)), ("scene", (1211, 1196, 294, 6)), ("enron", (1123, 579, 1001, 53)),
-    ("bibtex", (4880, 2515, 1836, 159)), ("delicious", (12920, 3185, 500, 983)),
-    ("tib-core-26k", (41902, 6980, 111663, 26296)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("yeast", (1500, 917, 103, 14)),
+        ("scene", (1211, 1196, 294, 6)),
+        ("enron", (1123, 579, 1001, 53)),
+        ("bibtex", (4880, 2515, 1836, 159)),
+        ("delicious", (12920, 3185, 500, 983)),
+        ("tib-core-26k", (41902, 6980, 111663, 26296)),
+    ],
+)
 def test_real_datasets_have_published_shape_and_equal_scikit_learn(mirror, name, shapes):
     if not (mirror / name).is_dir():
         pytest.skip(f"{name} is not in the mirror")

@@ -88,12 +88,19 @@ def test_blank_lines_are_allowed_only_at_end_of_file(tmp_path, monkeypatch):
         assert found[1].startswith("b:3: found ''")
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("3 4 5\n1 0:1\n", ["a:3", "1 instances", "3"]), ("3 4 5\n1 0:1\n1 1", ["a:3", "'1'"]),
-    ("2147483647 2147483647 2147483647\n1 0:1\n", ["a:3", "1 instances"]),
-    ("1 4 5\n1 0:1\n1 1:1\n", ["a:3", "instance 2", "1"]), ("", "a: "), ("PK\x03\x04\x14\0\0\0train.txt\0", "a: "),
-    ("4 5\n1 0:1\n", ["a:1", "'4 5'"]), ("<!DOCTYPE html><html>quota</html>", ["a:1", "'<!DOCTYPE"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3 4 5\n1 0:1\n", ["a:3", "1 instances", "3"]),
+        ("3 4 5\n1 0:1\n1 1", ["a:3", "'1'"]),
+        ("2147483647 2147483647 2147483647\n1 0:1\n", ["a:3", "1 instances"]),
+        ("1 4 5\n1 0:1\n1 1:1\n", ["a:3", "instance 2", "1"]),
+        ("", "a: "),
+        ("PK\x03\x04\x14\0\0\0train.txt\0", "a: "),
+        ("4 5\n1 0:1\n", ["a:1", "'4 5'"]),
+        ("<!DOCTYPE html><html>quota</html>", ["a:1", "'<!DOCTYPE"]),
+    ],
+)
 def test_wrong_file_contents_are_refused(tmp_path, text, message):
     assert absent("\n".join(messages(write(tmp_path / "a", text))), message) == []
 

@@ -84,12 +84,25 @@ def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
         assert set(np.flatnonzero(Y.toarray()[i])) == set(labels)
 
 
-@pytest.mark.parametrize(("line", "found"), [
-    ("1 a:1", "'1 a:1'"), ("x | a:1", "'x |'"), ("4 | a:1", "'4'"), ("1, | a:1", "'1, |'"), ("1|f a:1", "'1|'"),
-    ("1 1 1 1 | a:1", "'1 1 1 1 |'"), ("1 0:1|2:1", "'1 0:1|'"), (" 1 | a:1", "' 1 |'"),
-    ("1 'tag 2 | a:1", '"1 \'tag 2 |"'), ("1 | a:nan", "'a:nan'"), ("1 | a:1e39", "'a:1e39'"),
-    ("1 | a:3e38 a:3e38", "'6e+38'"), ("1 | :1", "':1'"), ("", "a blank line"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("1 a:1", "'1 a:1'"),
+        ("x | a:1", "'x |'"),
+        ("4 | a:1", "'4'"),
+        ("1, | a:1", "'1, |'"),
+        ("1|f a:1", "'1|'"),
+        ("1 1 1 1 | a:1", "'1 1 1 1 |'"),
+        ("1 0:1|2:1", "'1 0:1|'"),
+        (" 1 | a:1", "' 1 |'"),
+        ("1 'tag 2 | a:1", '"1 \'tag 2 |"'),
+        ("1 | a:nan", "'a:nan'"),
+        ("1 | a:1e39", "'a:1e39'"),
+        ("1 | a:3e38 a:3e38", "'6e+38'"),
+        ("1 | :1", "':1'"),
+        ("", "a blank line"),
+    ],
+)
 def test_malformed_lines_are_named(tmp_path, line, found):
     (tmp_path / "a.vw").write_text(f"1 | a:1\n{line}\n1 | a:1\n")
     with pytest.raises(XmlcError) as error:

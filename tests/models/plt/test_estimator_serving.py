@@ -35,10 +35,18 @@ def test_rank_one_accepts_features_in_any_order(multilabel):
         np.testing.assert_array_equal(one, other[0])
 
 
-@pytest.mark.parametrize(("indices", "values", "facts"), [
-    ([2, 3, 2], [1.0, 1.0, 1.0], ["feature 2"]), ([10], [1.0], ["10"]), ([-1], [1.0], ["-1"]),
-    ([1 << 32], [1.0], ["4294967296"]), ([1], [np.nan], ["nan"]), ([1, 2], [1.0], []), ([1.5], [1.0], ["integers"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("indices", "values", "facts"),
+    [
+        ([2, 3, 2], [1.0, 1.0, 1.0], ["feature 2"]),
+        ([10], [1.0], ["10"]),
+        ([-1], [1.0], ["-1"]),
+        ([1 << 32], [1.0], ["4294967296"]),
+        ([1], [np.nan], ["nan"]),
+        ([1, 2], [1.0], []),
+        ([1.5], [1.0], ["integers"]),
+    ],
+)
 def test_rank_one_refuses_invalid_instances(multilabel, indices, values, facts):
     X, Y = multilabel(20, 10, 5)
     with raises_with(XmlcError, facts):

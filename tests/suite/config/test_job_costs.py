@@ -24,9 +24,13 @@ MODELS = {
 }
 STEPS = ("synth", "prepare", "train", "rank", "estimate", "thresholds", "infer", "forest", "tune", "progressive")
 TIB = {
-    "n_train": 41902, "n_test": 6983, "n_features": 111663, "n_labels": 26296, "nonzeros": 92,
+    "n_train": 41902,
+    "n_test": 6983,
+    "n_features": 111663,
+    "n_labels": 26296,
+    "nonzeros": 92,
     "labels_per_instance": 2.6,
-}  # fmt: skip
+}
 CATALOGUE = {"bibtex": {"published": BIBTEX}, "shape": {"synthetic": SHAPE}, "tib": {"synthetic": TIB}}
 
 
@@ -100,8 +104,11 @@ def test_estimates_of_training_are_within_a_factor_of_2(estimator, given, name, 
 
 def test_estimates_include_trees_of_sweeps_and_rankings_of_searches(tmp_path):
     sweep = {
-        "model": "forest", "hyperparameter": "max_nodes", "values": [2000, 2000], "hyperparameters": {"n_trees": 5},
-    }  # fmt: skip
+        "model": "forest",
+        "hyperparameter": "max_nodes",
+        "values": [2000, 2000],
+        "hyperparameters": {"n_trees": 5},
+    }
     models = {
         "forest": {"estimator": "ldsm", "hyperparameters": {"n_trees": 50}},
         "near": {"estimator": "swnn", "search": {"always": True, "stages": [[{"S": 1}, {"S": 2}]]}},

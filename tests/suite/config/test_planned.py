@@ -22,9 +22,13 @@ YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "pape
 del YAML["neural"]  # its models need files of estimates, which are missing here
 ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
 BY_METHODS = {
-    "table2": WITH_FULL, "table4": ESTIMATED, "measures": WITH_FULL, "instance-f": "80/evaluation 80/inference",
-    "figure1": ESTIMATED, "baselines": "80/evaluation full/ranking",
-}  # fmt: skip
+    "table2": WITH_FULL,
+    "table4": ESTIMATED,
+    "measures": WITH_FULL,
+    "instance-f": "80/evaluation 80/inference",
+    "figure1": ESTIMATED,
+    "baselines": "80/evaluation full/ranking",
+}
 # Tables that need records other than rankings.
 RECORDS_OF = {
     "gfm2011": {"table1": "full/inference", "figure1": "simulations", "claims": "full/inference simulations"},

@@ -62,11 +62,14 @@ def test_make_rehearsal_uses_large_datasets_of_papers():
 
 
 SELECTED = {
-    "pltt plt": {"models": ["pltt"]}, "datasets[0] manual": {"datasets": ["manual"]},
-    "wiki-mine propensity": {"datasets": ["wiki-mine"]}, "large datasets=large": {"datasets": ["yeast", "large"]},
-    "yeas yeast": {"models": {"yeas": ["plt"]}}, "yeast scene": {"datasets": ["scene"], "models": {"yeast": ["plt"]}},
+    "pltt plt": {"models": ["pltt"]},
+    "datasets[0] manual": {"datasets": ["manual"]},
+    "wiki-mine propensity": {"datasets": ["wiki-mine"]},
+    "large datasets=large": {"datasets": ["yeast", "large"]},
+    "yeas yeast": {"models": {"yeas": ["plt"]}},
+    "yeast scene": {"datasets": ["scene"], "models": {"yeast": ["plt"]}},
     "papers b": {"papers": ["b"]},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("facts", SELECTED)
@@ -91,11 +94,14 @@ def test_empty_selection_of_papers_is_refused_only_in_planning(tmp_path):
 
 def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
     models = {
-        "plt": {}, "few": {"task": "few-shot"}, "many": {"task": "multi-label"},
-        "large": {"without": {"yeast": "too small"}}, "oracle": {"estimator": "oracle"},
+        "plt": {},
+        "few": {"task": "few-shot"},
+        "many": {"task": "multi-label"},
+        "large": {"without": {"yeast": "too small"}},
+        "oracle": {"estimator": "oracle"},
         "theirs": {"estimator": "estimates", "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}}},
         "ours": {"optional": True},
-    }  # fmt: skip
+    }
     suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
     project = project_of(tmp_path, catalogue=MADE, **suites)
     assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # has estimates for yeast only

@@ -25,12 +25,18 @@ def test_command_line_can_leave_search_to_models_or_turn_it_off(given, expected)
 
 
 MISTAKES = {
-    "mirorr mirror": {"mirorr": "x"}, "datasets[0] '../x'": {"datasets": ["../x"]},
-    "seeds[0] 4294967295": {"seeds": ["9" * 23]}, "seeds []": {"seeds": []}, "seeds 3 '[3]'": {"seeds": 3},
-    "datasets='[yeast, scene]'": {"datasets": "yeast,scene"}, "models='[plt, fastxml]'": {"models": "plt fastxml"},
-    "threads -1 4096": {"threads": -1}, "validation_share 2 0.999": {"validation_share": 2},
-    "keep_models maybe null": {"keep_models": "maybe"}, "tuning 'smac' auto": {"tuning": "smac"},
-}  # fmt: skip
+    "mirorr mirror": {"mirorr": "x"},
+    "datasets[0] '../x'": {"datasets": ["../x"]},
+    "seeds[0] 4294967295": {"seeds": ["9" * 23]},
+    "seeds []": {"seeds": []},
+    "seeds 3 '[3]'": {"seeds": 3},
+    "datasets='[yeast, scene]'": {"datasets": "yeast,scene"},
+    "models='[plt, fastxml]'": {"models": "plt fastxml"},
+    "threads -1 4096": {"threads": -1},
+    "validation_share 2 0.999": {"validation_share": 2},
+    "keep_models maybe null": {"keep_models": "maybe"},
+    "tuning 'smac' auto": {"tuning": "smac"},
+}
 
 
 @pytest.mark.parametrize("facts", MISTAKES)

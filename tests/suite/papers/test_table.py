@@ -73,10 +73,16 @@ def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
     return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts)
 
 
-@pytest.mark.parametrize(("panel", "environments"), [
-    (panel_with(2, 3), ["table"]), (panel_with(5, 3), ["table*"]), (panel_with(20, 3), ["table*", "table*", "table*"]),
-    (panel_with(2, 60), ["table"] * 2), (panel_with(3, 3, text="many words " * 30), ["table*"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("panel", "environments"),
+    [
+        (panel_with(2, 3), ["table"]),
+        (panel_with(5, 3), ["table*"]),
+        (panel_with(20, 3), ["table*", "table*", "table*"]),
+        (panel_with(2, 60), ["table"] * 2),
+        (panel_with(3, 3, text="many words " * 30), ["table*"]),
+    ],
+)
 def test_panel_fits_one_column_two_columns_or_several_floats(build, panel, environments):
     table = build("table2", every_method())
     text = panel_to_latex(table, panel, 1)

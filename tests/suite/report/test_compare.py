@@ -40,10 +40,13 @@ def test_comparison_with_a_paper_counts_each_kind_of_cell_separately(files):
     left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
     (comparison,) = compare(left, right, JUDGE)
     assert statuses(comparison) == {
-        (*FTA, "macro_f"): Verdict.INSIDE, (*STO, "macro_f"): Verdict.AS_PRINTED,
-        (*FTA, "inner_products"): Verdict.AS_PRINTED, (*STO, "inner_products"): Verdict.UNDECIDED,
-        (*FTA, "c"): Verdict.EQUAL, (*STO, "c"): Verdict.DIFFERENT,
-    }  # fmt: skip
+        (*FTA, "macro_f"): Verdict.INSIDE,
+        (*STO, "macro_f"): Verdict.AS_PRINTED,
+        (*FTA, "inner_products"): Verdict.AS_PRINTED,
+        (*STO, "inner_products"): Verdict.UNDECIDED,
+        (*FTA, "c"): Verdict.EQUAL,
+        (*STO, "c"): Verdict.DIFFERENT,
+    }
     assert count(comparison.numbers, NumberKind.MEASURED) == {
         Verdict.AS_PRINTED: 2,
         Verdict.INSIDE: 1,

@@ -111,12 +111,18 @@ def test_other_split_adds_its_error_or_leaves_number_undecided():
     assert found.verdict is Verdict.UNDECIDED
 
 
-@pytest.mark.parametrize(("place", "published", "about", "verdict"), [
-    (STO, "10.96", {"value": None}, Verdict.NOT_RUN), (STO, "10.96", {"value": math.nan}, Verdict.NOT_RUN),
-    (STO, "10.96", {"value": None, "reason": "no room left"}, Verdict.FAILED), (STO, "-", {"value": 5.0}, None),
-    (STO, "", {"value": 5.0}, None), ((*STO[:3], "macro_f_std"), "1.0", {"value": 5.0}, None),
-    ((*STO[:3], "test_ms"), "1.0", {"value": 5.0}, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("place", "published", "about", "verdict"),
+    [
+        (STO, "10.96", {"value": None}, Verdict.NOT_RUN),
+        (STO, "10.96", {"value": math.nan}, Verdict.NOT_RUN),
+        (STO, "10.96", {"value": None, "reason": "no room left"}, Verdict.FAILED),
+        (STO, "-", {"value": 5.0}, None),
+        (STO, "", {"value": 5.0}, None),
+        ((*STO[:3], "macro_f_std"), "1.0", {"value": 5.0}, None),
+        ((*STO[:3], "test_ms"), "1.0", {"value": 5.0}, None),
+    ],
+)
 def test_cells_without_comparable_numbers_get_no_judgement(place, published, about, verdict):
     assert judged(judge_with(10.96, 10.95), place=place, published=published, **about).verdict is verdict
 

@@ -7,13 +7,27 @@ import pytest
 from xmlc.suite.results.columns import COLUMNS, column
 
 
-@pytest.mark.parametrize(("name", "value", "printed"), [
-    ("p@1", 90.4567, "90.46"), ("hamming_loss", 0.41, "0.4100"), ("inner_products", 252.4, "252"),
-    ("m", 670091, "670091"), ("train_minutes", 1327.4, "1327"), ("train_minutes", 0.012834, "0.0128"),
-    ("test_ms", 17.41, "17.4"), ("test_ms", 1e-9, "0.000000"), ("b", 100000.0, "100000"), ("c", 66.6667, "66.6667"),
-    ("b", "10/100", "10/100"), ("p@1", math.nan, "–"), ("p@1", None, "–"), ("p@1", math.inf, "inf"),
-    ("test_ms", math.inf, "inf"), ("c", math.inf, "inf"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "printed"),
+    [
+        ("p@1", 90.4567, "90.46"),
+        ("hamming_loss", 0.41, "0.4100"),
+        ("inner_products", 252.4, "252"),
+        ("m", 670091, "670091"),
+        ("train_minutes", 1327.4, "1327"),
+        ("train_minutes", 0.012834, "0.0128"),
+        ("test_ms", 17.41, "17.4"),
+        ("test_ms", 1e-9, "0.000000"),
+        ("b", 100000.0, "100000"),
+        ("c", 66.6667, "66.6667"),
+        ("b", "10/100", "10/100"),
+        ("p@1", math.nan, "–"),
+        ("p@1", None, "–"),
+        ("p@1", math.inf, "inf"),
+        ("test_ms", math.inf, "inf"),
+        ("c", math.inf, "inf"),
+    ],
+)
 def test_numbers_are_printed_with_decimals_of_their_column(name, value, printed):
     assert column(name).printed(value) == printed
 

@@ -15,9 +15,16 @@ SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
 RECORDS = Path("a/1.json"), Path("a/0.json")
 MADE = Manifest("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
 CONTENT = {
-    "schema": 1, "table": "claims", "paper": "plt2016", "records": ["a/1.json", "a/0.json"],
-    "published": "results/published", "suite": None, "digests": DIGESTS, "titles": {}, "settings": SETTINGS,
-}  # fmt: skip
+    "schema": 1,
+    "table": "claims",
+    "paper": "plt2016",
+    "records": ["a/1.json", "a/0.json"],
+    "published": "results/published",
+    "suite": None,
+    "digests": DIGESTS,
+    "titles": {},
+    "settings": SETTINGS,
+}
 
 
 def test_written_manifest_is_read_back(tmp_path):

@@ -78,15 +78,25 @@ LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Trans
 
 
 @pytest.mark.parametrize("length", LENGTH)
-@pytest.mark.parametrize(("path", "coding", "sent", "expected"), [
-    ("/f.zip", "gzip", GZ, CONTENT), ("/f.zip?a=b.gz", "X-GZIP", GZ, CONTENT),
-    ("/f.txt", "gzip", gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:]), CONTENT),
-    ("/f.zip", "deflate", zlib.compress(CONTENT), CONTENT), ("/f.zip", "identity", CONTENT, CONTENT),
-    ("/f.txt.gz", None, GZ, GZ), ("/f.txt.gz", "gzip", GZ, GZ), ("/f.txt.gz", "gzip", gzip.compress(GZ), GZ),
-    ("/f.txt.gz", "deflate", zlib.compress(GZ), GZ), ("/f.txt.gz", "deflate", zlib.compress(CONTENT), CONTENT),
-    ("/f.zip", "", CONTENT, CONTENT), ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ), ("/f.txt.xz", "xz", XZ, XZ),
-    ("/f.zip", "gzip", CONTENT, CONTENT),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "coding", "sent", "expected"),
+    [
+        ("/f.zip", "gzip", GZ, CONTENT),
+        ("/f.zip?a=b.gz", "X-GZIP", GZ, CONTENT),
+        ("/f.txt", "gzip", gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:]), CONTENT),
+        ("/f.zip", "deflate", zlib.compress(CONTENT), CONTENT),
+        ("/f.zip", "identity", CONTENT, CONTENT),
+        ("/f.txt.gz", None, GZ, GZ),
+        ("/f.txt.gz", "gzip", GZ, GZ),
+        ("/f.txt.gz", "gzip", gzip.compress(GZ), GZ),
+        ("/f.txt.gz", "deflate", zlib.compress(GZ), GZ),
+        ("/f.txt.gz", "deflate", zlib.compress(CONTENT), CONTENT),
+        ("/f.zip", "", CONTENT, CONTENT),
+        ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ),
+        ("/f.txt.xz", "xz", XZ, XZ),
+        ("/f.zip", "gzip", CONTENT, CONTENT),
+    ],
+)
 def test_encoded_file_is_decoded(server, tmp_path, path, coding, sent, expected, length):
     server.files[path] = chunked(sent) if length == "chunks" else sent
     server.headers[path] = {"Content-Length": None, **LENGTH[length]} if length != "length" else {}

@@ -62,11 +62,17 @@ def test_methods_on_estimates_alone_need_no_true_labels_or_validation_set(files)
     assert run("labels", "--method", "gfm-sizes", *files[4:]) == 2
 
 
-@pytest.mark.parametrize(("name", "matrix", "facts"), [
-    ("val", SPE[:50], ["val-y.npz: ", "(60, 12)", "(50, 12)"]), ("val", SPE[:, :9], ["val.npz: ", "(60, 9)", "12)"]),
-    ("test-y", Y, ["test-y.npz: ", "(60, 12)", "(40, 12)"]), ("test", 4 * TEST, ["test.npz: ", "sigmoid"]),
-    ("val-y", 2 * Y.astype(int), ["val-y.npz: ", "2"]), ("val", None, ["val.npz: "]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "matrix", "facts"),
+    [
+        ("val", SPE[:50], ["val-y.npz: ", "(60, 12)", "(50, 12)"]),
+        ("val", SPE[:, :9], ["val.npz: ", "(60, 9)", "12)"]),
+        ("test-y", Y, ["test-y.npz: ", "(60, 12)", "(40, 12)"]),
+        ("test", 4 * TEST, ["test.npz: ", "sigmoid"]),
+        ("val-y", 2 * Y.astype(int), ["val-y.npz: ", "2"]),
+        ("val", None, ["val.npz: "]),
+    ],
+)
 def test_invalid_file_is_named_and_nothing_is_written(files, tmp_path, capsys, name, matrix, facts):
     file = tmp_path / f"{name}.npz"
     file.unlink()

@@ -13,9 +13,12 @@ from xmlc.suite.papers.common.figures import COLOURS, pareto_front
 from xmlc.suite.results.titles import family, model_title
 
 MODELS = {
-    "plt": (0.6, 2), "plt-batch": (0.63, 4), "napkinxc-plt-liblinear": (0.64, 40), "omikuji-parabel": (0.62, 9),
+    "plt": (0.6, 2),
+    "plt-batch": (0.63, 4),
+    "napkinxc-plt-liblinear": (0.64, 40),
+    "omikuji-parabel": (0.62, 9),
     "omikuji-parabel-log": (0.5, 1),
-}  # fmt: skip
+}
 
 
 def records(datasets=("yeast", "bibtex")):

@@ -13,12 +13,19 @@ CONTENT = whole(
     ),
     [
         *(
-            "method", "samples", "time_limit", "estimates", "sizes", "finished", "metrics", "expected_f",
+            "method",
+            "samples",
+            "time_limit",
+            "estimates",
+            "sizes",
+            "finished",
+            "metrics",
+            "expected_f",
             "truncation_loss",
         ),
         "resampled",
     ],
-)  # fmt: skip
+)
 
 
 class TestFile(RecordFile):

@@ -19,9 +19,14 @@ CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "resampled"]
 class TestFile(RecordFile):
     kind, content, nan_at = RankingRecord, CONTENT, ["metrics", "p@1"]
     broken = (
-        (["kind"], "thresholds"), (["schema"], 2), (["metrics", "ndcg@3"], ...), (["metrics", "p@1"], 75.0),
-        (["costs", "train_seconds"], ...), (["seed"], "0"), (["resampled", "p@1"], ["0.5"]),
-    )  # fmt: skip
+        (["kind"], "thresholds"),
+        (["schema"], 2),
+        (["metrics", "ndcg@3"], ...),
+        (["metrics", "p@1"], 75.0),
+        (["costs", "train_seconds"], ...),
+        (["seed"], "0"),
+        (["resampled", "p@1"], ["0.5"]),
+    )
 
 
 def test_replicate_differs_only_in_its_measures():
