@@ -29,25 +29,47 @@ WEIGHT = {"low": 0.1, "high": 30, "log": True}
 LEAF = [10, 30, 100, 300]
 SPACES: dict[str, dict[str, object]] = {
     "plt": {
-        "tree": ["kmeans", "random"], "arity": [2, 16, 64], "max_leaf": LEAF, "solver": ["sgd", "adagrad", "batch"],
-        "C": WEIGHT, "gamma": STEP, "epochs": [3, 10, 30], "unit_norm": [True, False],
+        "tree": ["kmeans", "random"],
+        "arity": [2, 16, 64],
+        "max_leaf": LEAF,
+        "solver": ["sgd", "adagrad", "batch"],
+        "C": WEIGHT,
+        "gamma": STEP,
+        "epochs": [3, 10, 30],
+        "unit_norm": [True, False],
     },
     "parabel": {
-        "arity": [2, 16], "max_leaf": LEAF, "loss": ["squared_hinge", "logistic"], "hinge_power": [1, 2, 3],
-        "C": WEIGHT, "weight_threshold": [None, 0.03, 0.1], "unit_norm": [True, False],
+        "arity": [2, 16],
+        "max_leaf": LEAF,
+        "loss": ["squared_hinge", "logistic"],
+        "hinge_power": [1, 2, 3],
+        "C": WEIGHT,
+        "weight_threshold": [None, 0.03, 0.1],
+        "unit_norm": [True, False],
     },
     "fastxml": {
-        "max_leaf": {"low": 3, "high": 100, "log": True, "integer": True}, "labels_per_leaf": [20, 100, 500],
-        "objective": ["ndcg", "dcg"], "unit_norm": [True, False],
+        "max_leaf": {"low": 3, "high": 100, "log": True, "integer": True},
+        "labels_per_leaf": [20, 100, 500],
+        "objective": ["ndcg", "dcg"],
+        "unit_norm": [True, False],
     },
     "ldsm": {
-        "max_nodes": {"low": 100, "high": 100_000, "log": True, "integer": True}, "arity": [2, 4], "epochs": [3, 5, 10],
-        "learning_rate": STEP, "lambda_1": [1.0, 2.0, 4.0], "shares": ["labels", "instances"],
+        "max_nodes": {"low": 100, "high": 100_000, "log": True, "integer": True},
+        "arity": [2, 4],
+        "epochs": [3, 5, 10],
+        "learning_rate": STEP,
+        "lambda_1": [1.0, 2.0, 4.0],
+        "shares": ["labels", "instances"],
         "unit_norm": [True, False],
     },
     "oplt": {
-        "policy": ["best_greedy", "random"], "growth": ["paper", "program"], "arity": [2, 4, 16],
-        "max_leaf": [30, 100, 300], "gamma": STEP, "eps": [0.001, 0.01, 0.1], "epochs": [1, 3, 10],
+        "policy": ["best_greedy", "random"],
+        "growth": ["paper", "program"],
+        "arity": [2, 4, 16],
+        "max_leaf": [30, 100, 300],
+        "gamma": STEP,
+        "eps": [0.001, 0.01, 0.1],
+        "epochs": [1, 3, 10],
         "unit_norm": [True, False],
     },
     "swnn": {
@@ -56,7 +78,7 @@ SPACES: dict[str, dict[str, object]] = {
         "beta": [0, 0.5, 1, 2],
     },
     "br": {"C": {"low": 1e-4, "high": 100, "log": True}, "standardize": [True, False]},
-}  # fmt: skip
+}
 
 
 @benchmark(

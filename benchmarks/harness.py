@@ -146,9 +146,16 @@ class Report:
         self.environment = environment(1)
 
     def add(
-        self, contender: str, task: str, measure: str, unit: str, value: float, rounds: Sequence[float] = (),
-        threads: int = 1, note: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        contender: str,
+        task: str,
+        measure: str,
+        unit: str,
+        value: float,
+        rounds: Sequence[float] = (),
+        threads: int = 1,
+        note: str = "",
+    ) -> None:
         """Add one row with the given values."""
         plain = tuple(float(one) for one in rounds)
         about = self.benchmark, self.dataset, contender, task, measure, unit

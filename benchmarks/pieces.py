@@ -328,11 +328,14 @@ def elementary(data: Data) -> Parts:
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
     return {
-        "exp": elementwise.exp(x), "log": elementwise.log(positive), "log1p": elementwise.log1p(positive),
-        "log2": elementwise.log2(positive), "sigmoid": elementwise.sigmoid(x),
+        "exp": elementwise.exp(x),
+        "log": elementwise.log(positive),
+        "log1p": elementwise.log1p(positive),
+        "log2": elementwise.log2(positive),
+        "sigmoid": elementwise.sigmoid(x),
         "power": [elementwise.power(positive, y) for y in (-1.3, 0.55, 1.5, 2.0)],
         "cos": np.array([float64.cos(v) for v in x.tolist()]),
-    }  # fmt: skip
+    }
 
 
 def synthetic(data: Data) -> Parts:
@@ -384,13 +387,22 @@ def ranges(data: Data) -> Parts:
 
 
 NUMBERS: dict[str, Run] = {
-    "elementary functions": elementary, "synthetic data": synthetic, "few-shot data": few_shot, "metrics": metrics,
-    "k-means tree": label_tree, "data as text": text, "ranges of hyperparameters": ranges,
-}  # fmt: skip
+    "elementary functions": elementary,
+    "synthetic data": synthetic,
+    "few-shot data": few_shot,
+    "metrics": metrics,
+    "k-means tree": label_tree,
+    "data as text": text,
+    "ranges of hyperparameters": ranges,
+}
 
 # Each group runs in one process, so that its kernels are compiled only once.
 GROUPS = {
-    "trees": TREES, "forests": FORESTS, "online": ONLINE, "linear": LINEAR, "label_sets": LABEL_SETS,
+    "trees": TREES,
+    "forests": FORESTS,
+    "online": ONLINE,
+    "linear": LINEAR,
+    "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
-}  # fmt: skip
+}
 ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Groups that also run on real datasets.

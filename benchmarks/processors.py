@@ -21,8 +21,10 @@ AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
-    "numba": "a sum that numba may reorder", "numpy": "NumPy's exp and log", "libm": "the C library's functions",
-}  # fmt: skip
+    "numba": "a sum that numba may reorder",
+    "numpy": "NumPy's exp and log",
+    "libm": "the C library's functions",
+}
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,18 @@ THIS = Processor("this", "this processor")
 # Only the processor with the fewest instructions is imitated. If its results agree with this processor's results, a
 # processor in between is expected to agree, too.
 SSE2 = {
-    "NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse,+sse2", "OPENBLAS_CORETYPE": "Prescott",
+    "NUMBA_CPU_NAME": "x86-64",
+    "NUMBA_CPU_FEATURES": "+sse,+sse2",
+    "OPENBLAS_CORETYPE": "Prescott",
     "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {NUMPY_512}",
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + ",".join(f"-{name}" for name in AVX512 + AVX2),
-}  # fmt: skip
+}
 NEON = {
-    "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "+neon", "OPENBLAS_CORETYPE": "ARMV8",
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "+neon",
+    "OPENBLAS_CORETYPE": "ARMV8",
     "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
-}  # fmt: skip
+}
 IMITATED = {
     "x86_64": Processor("sse2", "SSE only, no AVX, no FMA (the first x86-64)", SSE2, ("numba", "numpy", "libm")),
     "aarch64": Processor("neon", "ARMv8.0 with NEON, no SVE", NEON, ("numba",)),

@@ -71,10 +71,12 @@ def bench_stacking(data: Path, draws: int) -> Report:
             labels, best = top_k_of(stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5)
             Y = dataset.Y_test
             measured = {
-                "P@1": precision_at_k(Y, labels, 1), "P@5": precision_at_k(Y, labels, 5),
-                "nDCG@5": ndcg_at_k(Y, labels, 5), "PSP@5": psp_at_k(Y, labels, propensity, 5),
+                "P@1": precision_at_k(Y, labels, 1),
+                "P@5": precision_at_k(Y, labels, 5),
+                "nDCG@5": ndcg_at_k(Y, labels, 5),
+                "PSP@5": psp_at_k(Y, labels, propensity, 5),
                 "ECE@1": ece_at_k(Y, labels, best, 1),
-            }  # fmt: skip
+            }
             for measure, value in measured.items():
                 scores.setdefault((name, measure), []).append(100 * value)
     for (name, measure), values in scores.items():

@@ -124,9 +124,14 @@ class NapkinXCOnline(NapkinXCModel):
 
     SAVED = ("label_order_",)
     domains: ClassVar[dict[str, Domain]] = {  # With a value outside these domains, napkinXC ends the process.
-        "arity": whole(2, MANY), "max_leaf": whole(1, MANY), "eta": POSITIVE, "eps": POSITIVE,
-        "epochs": whole(1, PASSES), "policy": OneOf(tuple(GROWN)), "warm_start": SOME,
-    }  # fmt: skip
+        "arity": whole(2, MANY),
+        "max_leaf": whole(1, MANY),
+        "eta": POSITIVE,
+        "eps": POSITIVE,
+        "epochs": whole(1, PASSES),
+        "policy": OneOf(tuple(GROWN)),
+        "warm_start": SOME,
+    }
 
     _: KW_ONLY
     arity: int = 2
