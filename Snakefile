@@ -3,6 +3,7 @@
 # for each step of `xmlc`. The helper functions of all rules are in common.smk.
 from pathlib import Path
 
+from snakemake.logging import logger
 from snakemake.utils import min_version
 
 from xmlc.suite.config.folders import config_folder
@@ -11,11 +12,14 @@ from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.runs import begin, check_program, check_settings, end, in_one_line, made_by, read_project
+from xmlc.suite.console import Console
 
 min_version("9.19")
 
+console = Console(workflow.output_settings)
 
 if workflow.is_main_process:
+    console.attach(logger)
     check_program(Path(workflow.basedir))
     check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
@@ -51,12 +55,12 @@ onstart:
 
 onsuccess:
     end()
-    print(made_by(project))
+    console.end(made_by(project))
 
 
 onerror:
     end()
-    print("Run `xmlc status` to see the failed jobs. Run the same command again to continue.", file=sys.stderr)
+    console.end("Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
 
 
 include: "workflow/rules/common.smk"

@@ -144,7 +144,8 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print the plan of a dry run after its list of jobs. A dry run calls no handler and sets its flag at its start."""
+    """Print the plan of a dry run and its jobs. A dry run calls no handler and sets its flag at its start."""
     if workflow.dryrun:
         with suppress(XmlcError):  # planning has already ended with this error
             tell_plan()
+        console.list_jobs()

@@ -1,0 +1,117 @@
+"""Show a run of Snakemake: a progress bar on a terminal, and elsewhere one line for each finished job."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+MOST_LISTED = 20  # A dry run lists at most this many jobs. If there are more, it counts the jobs of each rule.
+LOG_LINES = 15  # If a job fails, this many lines from the end of its log file are shown.
+BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
+
+
+class Console(logging.Handler):
+    """Print the events of a run that concern a user. Snakemake's log file has all events.
+
+    Parameters
+    ----------
+    settings : object
+        Snakemake's output settings. The handler uses only attributes of settings and of records that Snakemake
+        documents for logger plugins.
+    """
+
+    def __init__(self, settings: Any):
+        super().__init__()
+        self._settings = settings
+        self._jobs: dict[int, dict[str, Any]] = {}  # The attributes of each running job, or of each job of a dry run.
+        self._begun, self._total, self._done = time.monotonic(), 0, 0
+        self._bar: tqdm | None = None
+
+    def attach(self, logger: logging.Logger) -> None:
+        """Replace Snakemake's own display, unless the user chose another logger or asked for the reasons of jobs."""
+        own = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
+        quiet_about = {topic.name for topic in self._settings.quiet or ()}
+        if own is not None and "REASON" in quiet_about and not self._settings.verbose:
+            logger.removeHandler(own)
+            logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print an event, or show it in the progress bar."""
+        fields, text = record.__dict__, record.getMessage()
+        match fields.get("event"):
+            case "run_info":
+                self._total = fields["stats"]["total"]
+            case "job_info":
+                self._jobs[fields["jobid"]] = fields
+                self._show_progress()
+            case "job_finished":
+                self._done += 1
+                job = self._jobs.pop(fields["job_id"])
+                self._show_progress()
+                if self._bar is None and job["output"]:  # A target has no output.
+                    seconds = record.created - job["created"]
+                    self.say(f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} ({seconds:.0f} s)")
+            case "job_error" if job := self._jobs.pop(fields["jobid"], {}):  # The end of a run repeats all errors.
+                self.say("\n".join([f"failed: {_title(job)}", *_last_lines(fields["log"])]))
+            case "shellcmd" if self._settings.printshellcmds:
+                self.say(fields["shellcmd"] or "")
+            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" not in text:
+                self.say(text)
+            case None if text.startswith("Nothing to be done"):
+                self.say(text)
+
+    def close(self) -> None:
+        """Remove the progress bar."""
+        if self._bar is not None:
+            self._bar.close()
+        super().close()
+
+    def say(self, text: str) -> None:
+        """Print text above the progress bar."""
+        tqdm.write(text, file=sys.stderr)
+        sys.stderr.flush()
+
+    def end(self, *lines: str) -> None:
+        """Remove the progress bar, and print the number of finished jobs, the time of the run and further lines."""
+        self.close()
+        time_taken = tqdm.format_interval(time.monotonic() - self._begun)
+        self.say("\n".join([f"{self._done} of {self._total} jobs finished in {time_taken}", *filter(None, lines)]))
+
+    def list_jobs(self) -> None:
+        """Print the jobs of a dry run, or the number of jobs of each rule."""
+        titles = [_title(job) for job in self._jobs.values()]
+        if len(titles) > MOST_LISTED:
+            counts = Counter(job["rule_name"] for job in self._jobs.values())
+            titles = [f"{len(titles)} jobs: {', '.join(f'{count} {rule}' for rule, count in counts.most_common())}"]
+        if titles:
+            self.say("\n".join(titles))
+
+    def _show_progress(self) -> None:
+        """Show the number of finished jobs and a running job in a bar, if the display is a terminal."""
+        if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
+            # tqdm would show nothing on a terminal that does not know its size.
+            columns, rows = shutil.get_terminal_size()
+            self._bar = tqdm(total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows)
+        if self._bar is not None:
+            self._bar.n = self._done
+            self._bar.set_description_str(", ".join(map(_title, self._jobs.values())))
+
+
+def _title(job: dict[str, Any]) -> str:
+    return job["rule_msg"] or job["rule_name"]
+
+
+def _last_lines(logs: list[str]) -> list[str]:
+    """Return the last lines of a failed job's log files, below the path of each file."""
+    lines = []
+    for log in logs:
+        found = Path(log).read_text(errors="replace").splitlines() if Path(log).is_file() else ["no such file"]
+        lines += [f"  {log}:", *(f"    {line}" for line in found[-LOG_LINES:])]
+    return lines
