@@ -117,10 +117,11 @@ def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[C
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        finally:  # End the processes, because after an interrupt the remaining parts would run for minutes.
+        except BaseException:  # After an interrupt, the remaining parts would run for minutes.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
+            raise
 
 
 def compile_part(part: CompiledPart) -> float:

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
+from tqdm import tqdm
 
 from xmlc.cli._options import FILE
 from xmlc.compiling import (
@@ -79,12 +80,8 @@ def compile_ranking() -> None:
     "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
 )
 def command(suite: Path, cores: int) -> None:
-    """Compile the kernels that a suite needs.
-
-    Print a line at the start, because the first compilation takes a while.
-    """
+    """Compile the kernels that a suite needs. Print a line first, because this takes about a minute."""
     if parts := missing(parts_of(suite)):
-        titles = ", ".join(part.title for part in parts)
-        click.echo(f"compiling kernels (once for this machine and version): {titles}")
-    for done, (part, seconds) in enumerate(compile_parts(parts, cores), 1):
-        click.echo(f"[{done} of {len(parts)}] compiled {part.title} in {seconds:.0f} s")
+        click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
+    for _ in tqdm(compile_parts(parts, cores), total=len(parts), disable=None if parts else True, leave=False):
+        pass
