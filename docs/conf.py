@@ -1,4 +1,4 @@
-"""How Sphinx builds the site: the pages of this folder, and the reference from the docstrings of the package."""
+"""How Sphinx builds the site: the pages of this folder and of generated.py, and the reference from docstrings."""
 
 import os
 import re
@@ -17,8 +17,12 @@ OF_THE_REPOSITORY = {
     "changelog": ROOT / "CHANGELOG.md",
 }
 LINK = re.compile(r"(\]\(|src=\")([\w./-]+)")
-page = runpy.run_path(str(HERE / "hyperparameters.py"))["page"]()  # it follows from the code
-(HERE / "hyperparameters.md").write_text(page, encoding="utf-8")
+GENERATED = runpy.run_path(str(HERE / "generated.py"))
+(HERE / "generated").mkdir(exist_ok=True)
+for name, page in GENERATED["PAGES"].items():
+    (HERE / f"generated/{name}.md").write_text(page(), encoding="utf-8")
+# The site links the name of a generated page in italics. Git hosts have no such page.
+NAME = re.compile(rf"\*({'|'.join(GENERATED['PAGES'])})\*")
 
 project = "xmlc"
 author = "the xmlc developers"
@@ -56,6 +60,10 @@ def with_links_of_the_site(app, docname, source):
     if docname in OF_THE_REPOSITORY:
         app.env.note_dependency(str(file))
         source[0] = file.read_text(encoding="utf-8")
+    if docname == "configuration":
+        source[0] = GENERATED["with_types"](source[0])
+    to_generated = os.path.relpath(HERE / "generated", (HERE / docname).parent)
+    source[0] = NAME.sub(rf"[\1]({to_generated}/\1.md)", source[0])
 
     def to_page(link):
         target = (file.parent / link[2]).resolve()

@@ -89,10 +89,9 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
-    """Return the highest precision at k that any ranking can reach.
+    """Return the highest possible precision at k: the mean of ``min(|y|, k) / k`` over instances.
 
-    The maximum is below 1 if instances have fewer than k true labels. The highest precision is the mean of ``min(|y|,
-    k) / k`` over all instances (swnn2018, Section 4.1 and Table 6).
+    The maximum is below 1 if instances have fewer than k true labels (swnn2018, Section 4.1 and Table 6).
 
     Examples
     --------
@@ -105,10 +104,11 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
 
 
 def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return the normalised discounted cumulative gain at k (ldsm2020, Section 5).
+    """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal ranking's sum.
 
-    The gain of a true label at rank r (from 1) is 1 / log2(r + 1). The ideal ranking puts ``min(k, |y|)`` true labels
-    first. An instance without true labels has no ideal ranking and scores 0, as in scikit-learn.
+    This is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1. The ideal ranking
+    puts ``min(k, |y|)`` true labels first. The result is the mean over instances. An instance without true labels has
+    no ideal ranking and scores 0, as in scikit-learn.
 
     Examples
     --------
@@ -246,7 +246,7 @@ BINS = 15  # number of equally wide bins, as in Guo et al. (On calibration of mo
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: the distance between estimates of the k top labels and hit rates.
+    """Return the expected calibration error at k: the mean distance of the k top labels' estimates from hit rates.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
     estimate and its share of true labels. The result is the mean error of the bins, weighted by their numbers of
@@ -289,7 +289,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 
 
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return propensity-scored precision at k, divided by the highest value that any ranking can reach.
+    """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
     A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all instances is divided by the sum
     for the ideal ranking. The ideal ranking puts the true labels with the lowest propensities first. Without the
@@ -316,7 +316,7 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 
 
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return propensity-scored nDCG at k, divided by the highest value that any ranking can reach.
+    """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
     A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum of an
     instance is divided by the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided

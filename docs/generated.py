@@ -1,0 +1,238 @@
+"""Generate the pages of the reference that follow from the code and the configuration.
+
+docs/conf.py writes the pages of `PAGES` into docs/generated/, and adds types and defaults to the page of configuration
+keys. Nobody edits these pages, and Git ignores them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+import xmlc.metrics
+from xmlc.cli import GROUPS, group
+from xmlc.metrics.measures import ALL_MEASURES
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class
+from xmlc.suite.config.catalogue import Dataset, load_catalogue
+from xmlc.suite.config.settings import Settings, read_config
+from xmlc.suite.config.suite import Experiments, Inference, ModelSpec, SearchSpec, Sweep, read_suites
+from xmlc.suite.papers.outcome import Scale
+from xmlc.suite.schemas import _fields, _words
+
+CONFIG = Path(__file__).parents[1] / "config"
+PAPERS = read_config(CONFIG / "config.yaml")["papers"]
+# The sections of config/README.md with keys, and the class that each section explains.
+SECTIONS = {
+    "`config.yaml`": Settings,
+    "`papers/<paper>.yaml`": Experiments,
+    "One model": ModelSpec,
+    "A search": SearchSpec,
+    "Inference": Inference,
+    "Sweeps": Sweep,
+    "`datasets.yaml`": Dataset,
+}
+# The functions that compute measures at k, by the part of the measure's name before "@".
+AT_K = {"p": "precision", "r": "recall", "psp": "psp", "max_p": "maximum_precision", "macro_f": "macro_f1"}
+AT_K |= {"macro_p": "macro_precision", "macro_r": "macro_recall"}
+
+HEADS = {
+    "commands": """# Commands
+
+This page lists every command of `xmlc` with its options. `xmlc COMMAND --help` prints the same text.
+""",
+    "hyperparameters": """# Hyperparameters
+
+This page lists the values that each hyperparameter may have, and its default. [The classes](../reference/models.md)
+explain the meaning. An estimator refuses other values with an `InvalidParameterError`, which is a `ValueError`. Useful
+values lie in a narrower range ([Models](../models.md)).
+""",
+    "datasets": """# Datasets
+
+This page lists the datasets of the [catalogue](../configuration.md#datasetsyaml). The key `datasets` of a run takes
+these names. Sizes are the published ones, if there are any. You can also add
+[your own dataset](../extending.md#a-dataset).
+
+## Datasets of papers and programs
+""",
+    "measures": """# Measures
+
+This page lists the measures in records and tables of the workflow. A label has P positives, of which TP are predicted,
+and y is the true label set of an instance. F2 is F_beta with beta = 2.
+[Metrics and conventions](../package.md#metrics-and-conventions) compares 0/0 and ties with other programs.
+""",
+    "statements": """# Claims of the papers
+
+This page lists every claim that is tested on records. Only verbatim claims are counted. A case is for a claim if the
+interval of its effect lies above the margin. The claim holds if more than half of its cases are for it.
+[How a published number is judged](../claims.md#statements) has all rules.
+""",
+}
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
+    """Return a Markdown table. ``right`` has the numbers of the columns that are aligned to the right."""
+    aligned = ["---:" if i in right else "---" for i in range(len(header))]
+    lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, aligned, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def text(words: str) -> str:
+    """Return words of a help text as Markdown, with options and placeholders as code."""
+    code = re.compile(r"(`[^`]*`)|(--[a-z][\w-]+|[\w./-]*<[\w<>./*-]*[\w>/*])")
+    return code.sub(lambda found: found[1] or f"`{found[2]}`", words)
+
+
+def hyperparameters() -> str:
+    """Return the page of the hyperparameters of all estimators, in the order of their arguments."""
+    parts = [HEADS["hyperparameters"]]
+    for name in filter(domains_of, ESTIMATORS):  # wrapped programs have no domains
+        cls = estimator_class(name)
+        declared = inspect.signature(cls).parameters.items()
+        rows = [(f"`{key}`", cls.domains[key], f"`{one.default!r}`") for key, one in declared]
+        parts += [f"## {name}: {cls.__name__}\n", table(("hyperparameter", "may be", "default"), rows)]
+    return "\n".join(parts)
+
+
+def commands() -> str:
+    """Return the page of all commands and options, in the groups of ``xmlc --help``."""
+    parts = [HEADS["commands"]]
+    for title, names in GROUPS.items():
+        parts.append(f"## {title}\n")
+        for name in names:
+            command = group.get_command(click.Context(group), name)
+            context = click.Context(command, info_name=f"xmlc {name}")
+            usage = f"    {context.command_path} {' '.join(command.collect_usage_pieces(context))}\n"
+            parts += [f"### xmlc {name}\n", usage, text(inspect.cleandoc(command.help)) + "\n"]
+            rows = [options(one, context) for one in command.params if isinstance(one, click.Option)]
+            parts += [table(("option", "meaning", "default"), rows)] if rows else []
+            parts += [text(inspect.cleandoc(command.epilog)) + "\n"] if command.epilog else []
+    return "\n".join(parts)
+
+
+def options(option: click.Option, context: click.Context) -> tuple[str, str, str]:
+    """Return the names with the kind of value, the meaning and the default of an option."""
+    extra = option.get_help_extra(context)
+    names = option.get_help_record(context)[0].replace(" RANGE", "").partition(" [")[0]
+    meaning, _, default = option.help.removesuffix("]").partition("  [default: ")
+    meaning = text(meaning) + (f" `{extra['range']}`" if "range" in extra else "")
+    if isinstance(option.type, click.Choice) and not option.metavar:
+        meaning += f" One of {', '.join(f'`{one}`' for one in option.type.choices)}."
+    return f"`{names}`", meaning, extra.get("required") or text(extra.get("default", default))
+
+
+def with_types(page: str) -> str:
+    """Return config/README.md with the type and the default of each key in its tables.
+
+    Raises
+    ------
+    ValueError
+        A table lacks a key of the configuration, or has another key.
+    """
+    parts = re.split(r"^(?=##+ )", page, flags=re.MULTILINE)
+    return "".join(_section(part, SECTIONS.get(part.partition("\n")[0].lstrip("# "))) for part in parts)
+
+
+def _section(part: str, kind: type | None) -> str:
+    if kind is None:
+        return part
+    fields = {key: about for key, about in _fields(kind).items() if (kind, key) != (Dataset, "name")}
+    meanings = dict(re.findall(r"^\| `([\w@]+)` \| (.*) \|\n", part, re.MULTILINE))
+    if {*meanings} != {*fields}:
+        raise ValueError(f"config/README.md: {kind.__name__}: found keys {[*meanings]}, expected {[*fields]}")
+    defaults = {one.name: one for one in dataclasses.fields(kind)}
+    given = read_config(CONFIG / "config.yaml") if kind is Settings else {}
+
+    def default(key: str) -> str:
+        one = defaults[key]
+        value = one.default if one.default is not dataclasses.MISSING else one.default_factory()
+        value = {} if dataclasses.is_dataclass(value) else given.get(key, value)
+        shown = "null" if value is None else str(value).replace("'", "")
+        return f"`{shown.lower() if isinstance(value, bool) else shown}`" if shown else ""
+
+    rows = []
+    for key, meaning in meanings.items():
+        values, is_required = fields[key]
+        words = re.sub(r"(keys with values), such as [\w-]+", r"\1", _words(values, None))
+        rows.append((f"`{key}`", words, "required" if is_required else default(key), meaning.replace("\\|", "|")))
+    old = re.search(r"^\| key \|.*\n(?:\|.*\n)+", part, re.MULTILINE)
+    return part.replace(old[0], table(("key", "value", "default", "meaning"), rows))
+
+
+def datasets() -> str:
+    """Return the page of the catalogue of datasets."""
+    suites, entries = read_suites(CONFIG), load_catalogue(CONFIG / "datasets.yaml")
+    used = {name: [paper for paper in PAPERS if name in suites[paper].datasets] for name in entries}
+
+    def row(entry: Dataset) -> tuple[object, ...]:
+        known = {**entry.known_shape, **(entry.synthetic or {})}
+        known |= {short: known[long] for short, long in (("d", "n_features"), ("m", "n_labels")) if long in known}
+        sizes = [f"{known[key]:,}" if key in known else "" for key in ("n_train", "n_test", "d", "m")]
+        return f"`{entry.name}`", *sizes, *((entry.edition, terms(entry)) if not entry.synthetic else ())
+
+    header = ("dataset", "training instances", "test instances", "features", "labels")
+    real = [(*row(one), ", ".join(used[one.name])) for one in entries.values() if not one.synthetic]
+    parts = [HEADS["datasets"], table((*header, "source", "licence", "papers"), real, range(1, 5))]
+    parts += ["## Synthetic datasets\n", "`xmlc synth` generates these datasets.\n"]
+    parts += [table(header, [row(one) for one in entries.values() if one.synthetic], range(1, 5))]
+    return "\n".join(parts)
+
+
+def terms(entry: Dataset) -> str:
+    """Return the licence of a dataset with a link to its homepage."""
+    said = entry.licence or "unknown"
+    return f"[{said}]({entry.homepage})" if entry.homepage else said
+
+
+def function_of(measure: str) -> str:
+    """Return the name of the function in `xmlc.metrics` that computes a measure."""
+    name, at, _ = measure.partition("@")
+    if at:
+        return f"{AT_K.get(name, name)}_at_k"
+    known = [one for one in xmlc.metrics.__all__ if measure.replace("_f2", "_f").startswith(one)]
+    return max(known, key=len, default="")
+
+
+def measures() -> str:
+    """Return the page of all measures, with the functions that compute them."""
+    titles: dict[tuple[str, str], list[str]] = {}
+    for one in ALL_MEASURES:
+        title = re.sub("@.*", "@k", one.title)
+        titles.setdefault((title, function_of(one.name)), []).append(f"`{one.name}`")
+    rows, first = [], {}
+    for (title, name), names in titles.items():
+        doc = inspect.getdoc(getattr(xmlc.metrics, name)) if name else "Return the mean size of the label sets."
+        definition = (
+            doc.partition("\n")[0].removeprefix("Return ").removeprefix("the ").removesuffix(".").replace("``", "`")
+        )
+        definition = f"as {first[name]}" if name in first else definition
+        first.setdefault(name, names[0])
+        rows.append((", ".join(names), title, definition, f"{{py:func}}`~xmlc.metrics.{name}`" if name else ""))
+    return "\n".join((HEADS["measures"], table(("columns", "title", "definition", "function"), rows)))
+
+
+def statements() -> str:
+    """Return the page of the claims of all papers."""
+    suites = read_suites(CONFIG)
+    parts = [HEADS["statements"]]
+    for paper in PAPERS:
+        rows = []
+        for claim in import_module(f"xmlc.suite.papers.{paper}.claims").statements.all():
+            said = claim.said
+            margin = Scale(said.scale).nothing if said.margin is None else said.margin
+            above = f"within {abs(margin):g}" if said.scale == "distance" else f"above {margin:g}"
+            rule = f"{said.unit}: {above}" + (f" ({' '.join(said.because.split())})" if said.because else "")
+            rule += ". One case against refutes it" if said.every else ""
+            rule += ". A cost, not counted" if said.cost else ""
+            rows.append((f"`{claim.name}`", said.statement, f"{said.stated}: {said.source}", rule))
+        header = ("claim", "statement", "place", "measured effect and margin")
+        parts += [f"## {paper}\n", f"*{suites[paper].title}*\n", table(header, rows)]
+    return "\n".join(parts)
+
+
+PAGES = {page.__name__: page for page in (commands, hyperparameters, datasets, measures, statements)}

@@ -1,0 +1,18 @@
+"""The pages of docs/generated.py contain every command and measure, and the type of every configuration key."""
+
+import runpy
+
+from repository import ROOT
+
+from xmlc.cli import COMMANDS
+from xmlc.metrics.measures import BY_NAME
+
+GENERATED = runpy.run_path(str(ROOT / "docs/generated.py"))
+
+
+def test_generated_pages_are_complete():
+    pages = {name: page() for name, page in GENERATED["PAGES"].items()}
+    assert [name for name in COMMANDS if f"### xmlc {name}\n" not in pages["commands"]] == []
+    assert [name for name in BY_NAME if f"`{name}`" not in pages["measures"]] == []
+    keys = GENERATED["with_types"]((ROOT / "config/README.md").read_text())  # raises an error if a key is missing
+    assert keys.count("| key | value | default |") == len(GENERATED["SECTIONS"])
