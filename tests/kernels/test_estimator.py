@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from xmlc.core.errors import InvalidDataError, XmlcError
+from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import OneOf
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters
+from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
@@ -131,9 +131,3 @@ def test_dir_lists_public_names_only():
         assert {*model.get_params(deep=False), "fit", "predict_proba", "rank_one", "warm_up"} <= set(shown)
         assert not {"FIELDS", "MODEL_FORMAT", "domains", "FOREST"} & set(shown)
     assert "thresholds_" in dir(STO().fit([[0.5]], [[1]]))
-
-
-def test_invalid_data_and_parameter_errors_are_value_errors():
-    for error in (InvalidDataError, InvalidParameterError):
-        assert issubclass(error, XmlcError)
-        assert issubclass(error, ValueError)

@@ -35,30 +35,19 @@ SHAPES = {"n": st.integers(2, 15), "m": st.integers(2, 12), "seed": st.integers(
 
 
 @settings(deadline=None, max_examples=40)
-@given(**SHAPES)
-def test_f_measures_equal_scikit_learn(n, m, seed):
-    Y, Y_hat = random_label_sets(n, m, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for zero_division in (0.0, 1.0, np.nan):
-            options = {"zero_division": zero_division}
-            ours = [metric(Y, Y_hat, zero_division) for metric in (macro_f, micro_f, instance_f)]
-            theirs = [baseline.f1_score(Y, Y_hat, average=how, **options) for how in ("macro", "micro", "samples")]
-            np.testing.assert_allclose(ours, theirs, atol=1e-12)  # equal NaNs pass
-    np.testing.assert_allclose(hamming_loss(Y, Y_hat), baseline.hamming_loss(Y, Y_hat))
-
-
-@settings(deadline=None, max_examples=40)
-@given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0]))
+@given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0, np.nan]))
 def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     Y, Y_hat = random_label_sets(n, m, seed)
     averages, options = ("macro", "micro", "samples"), {"zero_division": zero_division}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
+        ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
+        np.testing.assert_allclose(ours, f, atol=1e-12)  # equal NaNs pass
+        if np.isnan(zero_division):  # scikit-learn refuses it for jaccard_score
+            options["zero_division"] = zero_division = 0.0
         jaccard = [baseline.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
-    ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
-    np.testing.assert_allclose(ours, f, atol=1e-12)
+    np.testing.assert_allclose(hamming_loss(Y, Y_hat), baseline.hamming_loss(Y, Y_hat))
     ours = [metric(Y, Y_hat, zero_division) for metric in (macro_jaccard, micro_jaccard, instance_jaccard)]
     np.testing.assert_allclose(ours, jaccard, atol=1e-12)
 
@@ -89,10 +78,7 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
     record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
     np.testing.assert_allclose(record["macro_f_present"], scores[present].mean() if present.any() else 0)
     np.testing.assert_allclose(record["macro_f_seen"], scores[seen].mean() if seen.any() else 0)
-    np.testing.assert_allclose(record["macro_f"], macro_f(Y, Y_hat))
     np.testing.assert_allclose(record["macro_f_zero"], macro_f(Y, Y_hat, zero_division=0))
-    np.testing.assert_allclose(record["micro_f"], micro_f(Y, Y_hat))
-    np.testing.assert_allclose(record["instance_f"], instance_f(Y, Y_hat))
     np.testing.assert_allclose(record["predicted_per_instance"], Y_hat.sum() / n)
 
 

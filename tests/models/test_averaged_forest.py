@@ -143,6 +143,20 @@ def test_estimates_are_sorted_by_label(labels):
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 
+@pytest.mark.parametrize("model", [FastXML(n_trees=2), LdSM(n_trees=2), LdSM(n_trees=2, optimizer="sgd")])
+def test_data_without_features_or_labels_are_learned(model):
+    nothing = sparse.csr_array((40, 5), dtype=np.float32)
+    Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
+    model = model.fit(nothing, Y)  # each tree is one leaf, because no feature can split it
+    assert model.predict_proba(nothing[:1]).toarray().tolist() == [[0.5, 0.5, 0.0]]
+    assert model.inner_products_.tolist() == [0]
+    assert model.predict_proba(nothing[:0]).shape == (0, 3)
+    labels, scores = model.predict_top_k(nothing[:1], 3)
+    assert (labels.tolist(), scores.tolist()) == ([[0, 1, -1]], [[0.5, 0.5, 0.0]])
+    for X in (nothing, nothing + np.eye(40, 5, dtype=np.float32)):
+        assert model.fit(X, sparse.csr_array((40, 3), dtype=bool)).predict_proba(X).nnz == 0
+
+
 # Joined trees.
 
 

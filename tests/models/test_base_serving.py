@@ -61,8 +61,9 @@ def test_rank_one_refuses_invalid_instances_and_k(name):
     model.fit(X, Y)
     for indices, values, k, message in (
         ([20], [1.0], 1, "feature 20"),
-        ([1, 1], [1.0, 1.0], 1, "feature 1"),
+        ([2, 3, 2], [1.0] * 3, 1, "feature 2"),
         ([1], [np.inf], 1, "inf"),
+        ([1], [np.nan], 1, "nan"),
         ([-1], [1.0], 1, "feature -1"),
         ([1 << 32], [1.0], 1, "feature 4294967296"),
         ([1.5], [1.0], 1, "float64"),

@@ -47,11 +47,6 @@ def test_each_format_gives_same_documents(name, end, tmp_path):
     assert list(documents(tmp_path / name)) == DOCUMENTS
 
 
-def test_numeric_labels_become_names(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "rice", "labels": [3, 17]}\n')
-    assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]
-
-
 @pytest.mark.parametrize(
     ("suffix", "compress"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )
@@ -128,11 +123,6 @@ def test_lines_with_invalid_utf_8_are_refused(name, line, tmp_path):
     (tmp_path / name).write_bytes(first.encode() + b"\n" + line + b"\n")
     with raises_with(XmlcError, f"{name}:2", "UTF-8"):
         list(documents(tmp_path / name))
-
-
-def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(XmlcError):
-        list(documents(Path("absent.csv")))
 
 
 UNICODE_BLANKS = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"

@@ -98,20 +98,6 @@ def test_dcg_and_ndcg_differ_only_if_numbers_of_labels_differ(multilabel):
         FastXML(objective="map").fit(X, Y)
 
 
-def test_fastxml_learns_degenerate_data():
-    nothing = sparse.csr_array((40, 5), dtype=np.float32)
-    Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
-    model = FastXML(n_trees=2).fit(nothing, Y)  # each tree is one leaf, because no feature can split it
-    assert model.predict_proba(nothing[:1]).toarray().tolist() == [[0.5, 0.5, 0.0]]
-    assert model.inner_products_.tolist() == [0]
-    assert model.predict_proba(nothing[:0]).shape == (0, 3)
-    labels, scores = model.predict_top_k(nothing[:1], 3)
-    assert labels.tolist() == [[0, 1, -1]]
-    assert scores.tolist() == [[0.5, 0.5, 0.0]]
-    unlabelled = FastXML(n_trees=2).fit(nothing, sparse.csr_array((40, 3), dtype=bool))
-    assert unlabelled.predict_proba(nothing).nnz == 0
-
-
 def test_label_weights_that_overflow_are_refused():
     X, Y = np.eye(30, 5), np.eye(30, 4) > 0
     Y[0] = False  # the first row has no label

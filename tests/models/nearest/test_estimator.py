@@ -46,6 +46,8 @@ def test_neighbours_and_estimates_equal_plain_implementation(alpha, beta, kind, 
         np.testing.assert_array_equal(spe.toarray(), expected)
         for found, ranked in zip(model.predict_top_k(Q, 3), top_k_of(spe, 3), strict=True):
             np.testing.assert_array_equal(found, ranked)
+        high = model.predict_proba(Q, threshold=0.3)
+        np.testing.assert_array_equal(high.toarray(), np.where(expected > np.float32(0.3), expected, 0))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
@@ -174,21 +176,6 @@ def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
         model.save(tmp_path / "model")
         for other in (refitted, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
             np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-
-
-def test_estimates_are_shares_of_votes():
-    """In Section 3.5, the weights sum to 1, so a label of all neighbours is certain."""
-    X, Y, Q = data(80, 30, 1)
-    model = SparseWeightedNearestNeighbors(S=7).fit(X, sparse.hstack([Y, np.ones((80, 1), dtype=bool)]))
-    estimates = model.predict_proba(Q).toarray()
-    has_neighbours = model.neighbours(Q)[0][:, 0] >= 0
-    assert has_neighbours.any()
-    assert (estimates[has_neighbours, -1] == 1).all()
-    assert (estimates[~has_neighbours] == 0).all()
-    assert estimates.min() >= 0
-    assert estimates.max() <= 1
-    high = model.predict_proba(Q, threshold=0.3)
-    np.testing.assert_array_equal(high.toarray(), np.where(estimates > np.float32(0.3), estimates, 0))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 300.0])

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from facts import raises_with
 
-from xmlc.core.errors import XmlcError
 from xmlc.models import PLT
 
 
@@ -33,29 +31,3 @@ def test_rank_one_accepts_features_in_any_order(multilabel):
     assert indices.tolist() == [7, 2, 4]
     for one, other in zip(model.rank_one([], [], 3), model.predict_top_k(np.zeros((1, 10)), 3), strict=True):
         np.testing.assert_array_equal(one, other[0])
-
-
-@pytest.mark.parametrize(
-    ("indices", "values", "facts"),
-    [
-        ([2, 3, 2], [1.0, 1.0, 1.0], ["feature 2"]),
-        ([10], [1.0], ["10"]),
-        ([-1], [1.0], ["-1"]),
-        ([1 << 32], [1.0], ["4294967296"]),
-        ([1], [np.nan], ["nan"]),
-        ([1, 2], [1.0], []),
-        ([1.5], [1.0], ["integers"]),
-    ],
-)
-def test_rank_one_refuses_invalid_instances(multilabel, indices, values, facts):
-    X, Y = multilabel(20, 10, 5)
-    with raises_with(XmlcError, facts):
-        PLT().fit(X, Y).rank_one(indices, values, 1)
-
-
-def test_rank_one_accepts_lists(multilabel):
-    X, Y = multilabel(60, 10, 8)
-    model = PLT(tree="random", arity=3).fit(X, Y)
-    dense = np.zeros((1, 10))
-    dense[0, [2, 7]] = 0.5, 3.0
-    np.testing.assert_array_equal(model.rank_one([2, 7], [0.5, 3.0], 4)[0], model.predict_top_k(dense, 4)[0][0])

@@ -150,21 +150,6 @@ def test_node_weights_equal_scikit_learn(multilabel, loss, C):
         np.testing.assert_allclose(nodes.bias[1 + c], expected.intercept_[0], atol=2e-4 * max(1, C))
 
 
-def test_stronger_regularisation_gives_smaller_weights(multilabel):
-    X, Y = multilabel(200, 30, 20, seed=2)
-    sizes = [np.abs(PLT(solver="batch", C=C).fit(X, Y).nodes_.weights).sum() for C in (0.01, 1.0, 100.0)]
-    assert sizes == sorted(sizes)
-
-
-def test_features_of_one_class_have_finite_weights():
-    X = sparse.csr_array(np.eye(6, dtype=np.float32))
-    Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
-    for loss in ("logistic", "squared_hinge"):
-        model = PLT(tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
-        assert np.isfinite(model.nodes_.weights).all()
-        assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()
-
-
 @pytest.mark.parametrize("squared_hinge", [False, True])
 def test_weights_do_not_depend_on_other_siblings(multilabel, squared_hinge):
     """Siblings are trained together, although some stop earlier, or each alone."""

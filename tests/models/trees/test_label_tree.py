@@ -30,33 +30,20 @@ def test_random_complete_tree_is_complete(shape):
 
 @settings(deadline=None, max_examples=60)
 @given(TREES)
-def test_node_thresholds_are_minima_over_subtree(shape):
-    m, arity, seed = shape
-    tree = random_complete_tree(m, arity, seed)
-    thresholds = np.random.default_rng(seed).random(m, dtype=np.float32)
-
-    def minimum(node):
-        if tree.label[node] >= 0:
-            return thresholds[tree.label[node]]
-        return min(minimum(child) for child in range(tree.children[node], tree.children[node + 1]))
-
-    assert tree.node_thresholds(thresholds).tolist() == [minimum(node) for node in range(tree.n_nodes)]
-
-
-@settings(deadline=None, max_examples=60)
-@given(TREES)
-def test_largest_weights_are_maxima_over_subtree(shape):
+def test_nodes_have_smallest_threshold_and_largest_weight_below(shape):
     m, arity, seed = shape
     tree, rng = random_complete_tree(m, arity, seed), np.random.default_rng(seed)
+    thresholds = rng.random(m, dtype=np.float32)
     weights = rng.choice([0.0, 0.0, 0.0, 1.0, 1e38, 1e-300, rng.random()], m)
 
-    def maximum(node):
+    def best(of, values, node):
         if tree.label[node] >= 0:
-            return weights[tree.label[node]]
-        return max(maximum(child) for child in range(tree.children[node], tree.children[node + 1]))
+            return values[tree.label[node]]
+        return of(best(of, values, child) for child in range(tree.children[node], tree.children[node + 1]))
 
-    expected = [maximum(node) or np.nan for node in range(tree.n_nodes)]
-    np.testing.assert_array_equal(tree.largest_below(weights), expected)
+    assert tree.node_thresholds(thresholds).tolist() == [best(min, thresholds, node) for node in range(tree.n_nodes)]
+    largest = [best(max, weights, node) or np.nan for node in range(tree.n_nodes)]
+    np.testing.assert_array_equal(tree.largest_below(weights), largest)
 
 
 def test_parent_and_depth_agree_with_children():
