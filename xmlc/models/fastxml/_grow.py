@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import copy_into, kth_smallest, sort, unchecked_view, unowned
+from xmlc.kernels.arrays import copy_into, sort, unchecked_view, unowned
 from xmlc.kernels.counter_random import Stream, random_bits, stream_key
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import sparse_dot
+from xmlc.kernels.top_k import key_number, rank_key
 from xmlc.models.averaged_forest import LEAF
 from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
@@ -64,33 +65,6 @@ class BinaryForest(NamedTuple):
         return self._replace(roots=self.roots[:n])
 
 
-def single_tree(tree: Sequence[Any]) -> dict[str, np.ndarray]:
-    """Convert the result of `grow_binary_tree` to the arrays of a forest of one tree."""
-    children, features, weights, biases, labels, counts, sizes = tree
-    codes = np.array(children, dtype=np.int32)
-    forest = BinaryForest(
-        codes[:1],
-        codes[1:],
-        part_starts(features),
-        np.concatenate(features),
-        np.concatenate(weights),
-        np.array(biases[1:], dtype=np.float32),
-        part_starts(labels),
-        np.concatenate(labels),
-        np.concatenate(counts),
-        np.array(sizes[1:], dtype=np.uint32),
-    )
-    return forest._asdict()
-
-
-def part_starts(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the starts of concatenated parts and the end of the last part, int64.
-
-    The first part has to be empty, and has no start in the result.
-    """
-    return np.cumsum([part.size for part in parts], dtype=np.int64)
-
-
 MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-zeros in uint32
 
 
@@ -135,10 +109,32 @@ class TreeSettings(NamedTuple):
     label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
     ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
     discounts: np.ndarray  # float64: `discount_table`
-    cost: float  # C: the loss of an instance has the weight C / share of the instance's side in the node
     max_leaf: int  # a node with at most this number of instances becomes a leaf
     labels_per_leaf: int  # a leaf keeps at most this many labels, with the largest weighted counts
-    stopping: StoppingCriteria  # limits of the logistic regression
+    stopping: StoppingCriteria = StoppingCriteria()  # limits of the logistic regression
+
+
+def grow_tree(
+    x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
+) -> dict[str, np.ndarray]:
+    """Grow a tree, see `grow_binary_tree`, and return the arrays of a `BinaryForest` of one tree."""
+    work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
+    children, features, weights, biases, labels, counts, sizes = grow_binary_tree(x, y, work, settings, seed, tree)
+    codes = np.array(children, dtype=np.int32)
+    # The first part of each list is empty, so the sums are the starts of the other parts and the end of the last part.
+    forest = BinaryForest(
+        codes[:1],
+        codes[1:],
+        np.cumsum([part.size for part in features], dtype=np.int64),
+        np.concatenate(features),
+        np.concatenate(weights),
+        np.array(biases[1:], dtype=np.float32),
+        np.cumsum([part.size for part in labels], dtype=np.int64),
+        np.concatenate(labels),
+        np.concatenate(counts),
+        np.array(sizes[1:], dtype=np.uint32),
+    )
+    return forest._asdict()
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +222,8 @@ def split_node(x, y, node, settings, key, work):
     if n_positive == 0 or n_positive == node.size:
         return 0, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
-    costs = np.float32(settings.cost / share), np.float32(settings.cost / (1.0 - share))
+    # The loss of an instance has the weight C / share of the instance's side, with C = 1 as in the program.
+    costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
     columns = NodeColumns(work.starts[: n_columns + 1], work.rows, work.values)
@@ -486,32 +483,16 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
         At most ``max_labels`` labels, ascending, and the number of instances with each label.
     """
     found = distinct_labels(y, node, counts)
-    kept = found if found.size <= max_labels else largest_of(found, label_weights, counts, max_labels)
+    kept = found
+    if found.size > max_labels:
+        keys, kept = np.empty(found.size, dtype=np.int64), np.empty(max_labels, dtype=np.uint32)
+        for k in range(found.size):
+            keys[k] = rank_key(found[k], label_weights[found[k]] * np.float32(counts[found[k]]))
+        sort(keys)
+        for k in range(max_labels):
+            kept[k] = key_number(keys[found.size - 1 - k])
+        sort(kept)
     kept_counts = counts[kept]
     for label in found:
         counts[label] = 0
     return kept.copy(), kept_counts
-
-
-@njit(cache=True, nogil=True)
-def largest_of(labels, label_weights, counts, n_kept):
-    """Return the labels with the ``n_kept`` largest weighted counts, in their previous order.
-
-    ``n_kept`` is smaller than the number of labels. The labels are compared with the smallest weighted count to keep,
-    so a full sort is not needed.
-    """
-    weighted = np.empty(labels.size, dtype=np.float32)
-    for k in range(labels.size):
-        weighted[k] = label_weights[labels[k]] * np.float32(counts[labels[k]])
-    least = kth_smallest(weighted.copy(), labels.size - n_kept)
-    n_tied = n_kept
-    for k in range(labels.size):
-        n_tied -= weighted[k] > least
-    kept, end = np.empty(n_kept, dtype=np.uint32), 0
-    for k in range(labels.size):
-        is_tied = weighted[k] == least and n_tied > 0
-        n_tied -= is_tied
-        if is_tied or weighted[k] > least:
-            kept[end] = labels[k]
-            end += 1
-    return kept

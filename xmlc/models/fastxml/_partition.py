@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,22 +20,6 @@ LARGEST_SCORE = (1 << SCORE_BITS) - 1
 DIGIT_BITS = 9  # number of bits per pass of the sort, which needs 512 counters
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
-
-
-class PartitionArrays(NamedTuple):
-    """Hold the arrays that `alternate` writes.
-
-    All arrays except ``counts`` have one entry for each label of the node.
-    """
-
-    negative: np.ndarray  # int64: sum of the gains of the negative side's instances
-    positive: np.ndarray  # int64: sum of the gains of the positive side's instances
-    keys: np.ndarray  # uint64: sorting keys, see `rank_by_gain`
-    scratch: np.ndarray  # uint64: scratch of `rank_by_gain`
-    counts: np.ndarray  # uint32 (MOST_PASSES << DIGIT_BITS,): counters of the sort
-    here: np.ndarray  # int64: gain of each label's rank on the positive side
-    there: np.ndarray  # int64: gain of each label's rank on the negative side
-    difference: np.ndarray  # int64: ``here - there``
 
 
 def discount_table(size: int) -> np.ndarray:
@@ -90,17 +73,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
     scale = score_scale(sums[0] + sums[1], weights)
-    gains = np.empty((3, n_labels), dtype=np.int64)
-    arrays = PartitionArrays(
-        sums[0],
-        sums[1],
-        np.empty(n_labels, dtype=np.uint64),
-        np.empty(n_labels, dtype=np.uint64),
-        np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32),
-        gains[0],
-        gains[1],
-        gains[2],
-    )
+    gains, keys = np.empty((3, n_labels), dtype=np.int64), np.empty((2, n_labels), dtype=np.uint64)
+    counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
+    arrays = sums[0], sums[1], keys[0], keys[1], counts, gains[0], gains[1], gains[2]
     return alternate(starts, labels, weights, ideal, discounts, side, scale, arrays)
 
 
@@ -108,7 +83,10 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     """Compute the result of `partition_by_ndcg` without reference counting.
 
-    The scores of labels are multiplied by ``scale``.
+    The scores of labels are multiplied by ``scale``. ``arrays`` contains eight arrays to write. The first two are the
+    sums of the gains of the negative and of the positive side's instances, int64. The next three are keys and scratch,
+    uint64, and counters of `rank_by_gain`. The last three are the gains of each label's rank on the positive and on the
+    negative side, and the differences of these gains, int64.
     """
     arrays = unowned(arrays)
     starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
@@ -183,7 +161,11 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
         gains[label] = score
         least, largest = min(least, score), max(largest, score)
-    n_passes, width = digits_of(largest - least)
+    bits = 1  # also if there are no labels, so that ``largest`` is smaller than ``least``
+    while (largest - least) >> bits > 0:
+        bits += 1
+    n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
+    width = (bits + n_passes - 1) // n_passes
     count_digits(gains, largest, n_passes, width, keys, counts)
     for digit in range(n_passes - 1):
         sort_by_digit(keys, digit, width, unchecked_view(counts, digit << width, (digit + 1) << width), scratch)
@@ -194,19 +176,6 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         label, digit = keys[k] & np.uint64((1 << LABEL_BITS) - 1), keys[k] >> shift
         gains[label] = np.int64(weights[label] * discounts[ranks[digit]] * FIXED_POINT + 0.5)
         ranks[digit] += np.uint32(1)
-
-
-@njit(cache=True, nogil=True)
-def digits_of(largest):
-    """Return the number of passes of at most 9 bits that sort numbers up to ``largest``, and the bits of each pass.
-
-    A negative ``largest`` means that there is nothing to sort. A negative ``largest`` is treated as 0.
-    """
-    bits = 1
-    while largest >> bits > 0:
-        bits += 1
-    n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
-    return n_passes, (bits + n_passes - 1) // n_passes
 
 
 @njit(cache=True, nogil=True)

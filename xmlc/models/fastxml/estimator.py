@@ -17,20 +17,10 @@ from xmlc.kernels.stored import Field
 from xmlc.metrics.propensity import propensities
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
 from xmlc.models.domains import fastxml
-from xmlc.models.fastxml._grow import (
-    MOST_NONZEROS,
-    BinaryForest,
-    TreeSettings,
-    divide,
-    grow_binary_tree,
-    new_workspace,
-    single_tree,
-)
-from xmlc.models.fastxml._logistic import StoppingCriteria
+from xmlc.models.fastxml._grow import MOST_NONZEROS, BinaryForest, TreeSettings, divide, grow_tree
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
 LARGEST_GAIN = 2.0**46  # limit of the sum of all gains, so that int64 sums in units of 2**-16 cannot overflow
-COST = 1.0  # C of the logistic regression, as in the program; the loss on a side has weight C / share of the side
 
 
 @hyperparameters
@@ -124,25 +114,21 @@ class FastXML(AveragedForest):
             raise XmlcError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
         if X.nnz > MOST_NONZEROS:
             raise XmlcError(f"X: found {X.nnz} non-zeros, expected at most {MOST_NONZEROS}")
-        self._set_label_weights(Y)
-        x, y = self._kernel_form(X), kernel_csr(Y)
-        ideal = ideal_table if self.objective == "ndcg" else dcg_table
-        settings = TreeSettings(
-            label_weights=self.label_weights_,
-            ideal=ideal(int(np.diff(y.indptr).max(initial=0)) + 1),
-            discounts=discount_table(self.n_labels_),
-            cost=COST,
-            max_leaf=int(self.max_leaf),
-            labels_per_leaf=int(self.labels_per_leaf),
-            stopping=StoppingCriteria(),
-        )
-
-        def grow(tree: int) -> dict[str, np.ndarray]:
-            work = new_workspace(X.shape[0], self.n_labels_, X.shape[1], x.indices.size)
-            return single_tree(grow_binary_tree(x, y, work, settings, int(self.random_state), tree))
-
-        trees = [(tree,) for tree in range(self.n_trees)]
-        run_tasks(grow, trees, self.n_jobs, title="growing trees", unit="trees", then=then)
+        self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
+        if self.propensity_weighted:
+            with np.errstate(all="ignore"):
+                self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
+            if not float(self.label_weights_.max()) * self.n_labels_ < LARGEST_GAIN:
+                raise InvalidParameterError(
+                    f"FastXML: found label weights up to {self.label_weights_.max():g}, expected at most "
+                    f"{LARGEST_GAIN:g} for all labels together. Lower propensity_a={self.propensity_a} or "
+                    f"propensity_b={self.propensity_b}."
+                )
+        x, y, discounts = self._kernel_form(X), kernel_csr(Y), discount_table(self.n_labels_)
+        ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
+        settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))
+        tasks = [(x, y, X.shape[1], settings, int(self.random_state), tree) for tree in range(self.n_trees)]
+        run_tasks(grow_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()
@@ -175,18 +161,6 @@ class FastXML(AveragedForest):
         leaves = np.empty(last - first, dtype=np.int32)
         find_leaf(x, first, last, int(self.forest_.roots[tree]), self.forest_, self.n_features_in_, leaves, n_products)
         return None, leaves
-
-    def _set_label_weights(self, Y: sparse.csr_array) -> None:
-        self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
-        if self.propensity_weighted:
-            with np.errstate(all="ignore"):
-                self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
-            if not float(self.label_weights_.max()) * self.n_labels_ < LARGEST_GAIN:
-                raise InvalidParameterError(
-                    f"FastXML: found label weights up to {self.label_weights_.max():g}, expected at most "
-                    f"{LARGEST_GAIN:g} for all labels together. Lower propensity_a={self.propensity_a} or "
-                    f"propensity_b={self.propensity_b}."
-                )
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()
