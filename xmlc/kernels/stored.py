@@ -152,7 +152,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
             )
     for name, array in arrays.items():
         field, found = expected[name], (*array.shape, 0, 0, 0)
-        shape = [_bound(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
+        shape = [length(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
         check_array(array, name, field.dtype or array.dtype, shape)
     for name, array in arrays.items():
         field = expected[name]
@@ -165,7 +165,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
             raise Malformed(name, "found NaN or inf, expected finite numbers")
 
 
-def _bound(size: str, found: int, sizes: dict[str, int]) -> int:
+def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression with a named size.
 
     A name without a value gets the value that matches ``found``.

@@ -13,7 +13,7 @@ from xmlc.kernels.arrays import unchecked_view
 from xmlc.kernels.counter_random import Stream, shuffle_stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import aligned_buffer
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import Field, fields_of, length
 from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
@@ -74,17 +74,10 @@ class MultiwayForest(NamedTuple):
 
     def first(self, n: int, /) -> Self:
         """Return a forest of the first ``n`` trees. The arrays of that forest are views."""
-        inner, leaf = int(self.inner_starts[n]), int(self.tree_leaves[n])
-        weight, label = int(self.weight_starts[inner]), int(self.leaf_starts[leaf])
-        ends = {
-            **dict.fromkeys(("inner_starts", "tree_leaves"), n + 1),
-            **dict.fromkeys(("children", "levels", "objectives", "biases"), inner),
-            **dict.fromkeys(("features", "weights"), weight),
-            **dict.fromkeys(("labels", "counts"), label),
-            "weight_starts": inner + 1,
-            "leaf_starts": leaf + 1,
-            "sizes": leaf,
-        }
+        inner, leaves = int(self.inner_starts[n]), int(self.tree_leaves[n])
+        sizes = {"trees": n, "inner": inner, "leaves": leaves}
+        sizes |= {"weights": int(self.weight_starts[inner]), "entries": int(self.leaf_starts[leaves])}
+        ends = {field.name: length(str(field.shape[0]), 0, sizes) for field in fields_of(type(self))}
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
@@ -93,15 +86,7 @@ NODES_AT_A_TIME = 64
 
 
 def grow_multiway_tree(
-    x: KernelCSR,
-    y: KernelCSR,
-    d: int,
-    m: int,
-    seed: int,
-    tree: int,
-    enough: int,
-    shuffled: bool,
-    settings: NodeSettings,
+    x: KernelCSR, y: KernelCSR, d: int, m: int, seed: int, tree: int, most: int, shuffled: bool, settings: NodeSettings
 ) -> dict[str, np.ndarray]:
     """Grow a tree by Algorithm 1, which splits the leaf with the highest priority next. Ties go to the newest leaf.
 
@@ -113,7 +98,7 @@ def grow_multiway_tree(
         Numbers of features and labels.
     seed, tree : int
         The random numbers of a node depend only on the seed, the number of the tree and the number of the node.
-    enough : int
+    most : int
         No leaf is split when the tree has at least this many nodes (inner nodes and leaves).
     shuffled : bool
         Whether to stream the instances in a random order, drawn once for the tree.
@@ -144,7 +129,7 @@ def grow_multiway_tree(
     tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
-    while queue and len(members) < enough:  # "while Q is not empty and t < T_max" in Algorithm 1
+    while queue and len(members) < most:  # "while Q is not empty and t < T_max" in Algorithm 1
         priority, negative = heapq.heappop(queue)  # v = Q.pop()
         node = members[-negative]
         if priority == 0 or node.size < 2:

@@ -99,10 +99,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     for epoch in range(settings.epochs):
         for i in range(n):
             labels = unchecked_view(label_ids, label_starts[i], label_starts[i + 1])
-            ids, values = (
-                unchecked_view(all_ids, starts[i], starts[i + 1]),
-                unchecked_view(all_values, starts[i], starts[i + 1]),
-            )
+            ids = unchecked_view(all_ids, starts[i], starts[i + 1])
+            values = unchecked_view(all_values, starts[i], starts[i + 1])
             n_seen, step = n_seen + labels.size, step + 1
             # Scores do not depend on the choice of directions. If scores are computed before directions, the processor
             # overlaps both computations.
@@ -306,11 +304,8 @@ class _Rows:
 
     def place(self, k: Any, offset: int) -> Any:
         """Return the address of the slot of the non-zero ``k + offset``."""
-        builder = self.builder
-        k = builder.add(k, ir.Constant(k.type, offset))
-        return self.slots_wide.at(
-            self.slots.data, builder.shl(index_at(builder, self.ids.data, k, k.type), ir.Constant(k.type, 2))
-        )
+        feature = index_at(self.builder, self.ids.data, self.builder.add(k, ir.Constant(k.type, offset)), k.type)
+        return self.slots_wide.at(self.slots.data, self.builder.shl(feature, ir.Constant(k.type, 2)))
 
     def value(self, k: Any, offset: int) -> Any:
         """Load the value of the non-zero ``k + offset`` into four lanes."""
@@ -332,17 +327,9 @@ class _Rows:
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
         """Permute the four lanes of each slot alike. Lanes 0 to 3 are from the first vector, 4 to 7 from the second."""
         width = first.type.count
-        mask = [
-            slot + (lane if lane < SLOT else width + lane - SLOT) for slot in range(0, width, SLOT) for lane in lanes
-        ]
+        numbers = [lane if lane < SLOT else width + lane - SLOT for lane in lanes]
+        mask = [slot + number for slot in range(0, width, SLOT) for number in numbers]
         return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
-
-    def repeated(self, first: Any, second: Any, width: int) -> Any:
-        """Return a vector that repeats the two values: first, second, first, second, and so on."""
-        vector = ir.Constant(ir.VectorType(ir.FloatType(), width), ir.Undefined)
-        for lane in range(width):
-            vector = self.builder.insert_element(vector, (first, second)[lane % 2], ir.Constant(ir.IntType(32), lane))
-        return vector
 
     def in_steps(self, start: Any, end: Any, step: int) -> Any:
         """Generate a loop over start, start + step, ... below end."""
@@ -400,8 +387,7 @@ def _updater(adaptive: bool) -> Any:
     def update(typing_context, ids, values, slots, first, second, rate):
         def generate(context, builder, signature, arguments):
             rows = _Rows(context, builder, signature, arguments)
-            first, second, rate = arguments[3:]
-            sums = {4: cgutils.alloca_once_value(builder, Vectors(builder, 16).constant(0.0))}
+            sums = cgutils.alloca_once_value(builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0))
 
             def step(k: Any, n_slots: int, total: Any) -> None:
                 """Update the weights of ``n_slots`` features from non-zero k on, and add products to the margins."""
@@ -409,15 +395,16 @@ def _updater(adaptive: bool) -> Any:
                 places = [rows.place(k, offset) for offset in range(n_slots)]
                 old = rows.joined([rows.slots_wide.load(place) for place in places])
                 value = rows.joined([rows.value(k, offset) for offset in range(n_slots)])
-                slopes = rows.repeated(first, second, wide.width)
+                first, second, rate = (wide.broadcast(number) for number in arguments[3:])
+                slopes = rows.within_slots(first, second, [0, 5, 2, 7])
                 if adaptive:
                     gradient = builder.fmul(slopes, value)
                     squares = builder.fadd(old, builder.fmul(gradient, gradient))
                     inverse = wide.inverse_sqrt(rows.within_slots(squares, squares, [2, 3, 2, 3]))
-                    change = builder.fmul(builder.fmul(wide.broadcast(rate), gradient), inverse)
+                    change = builder.fmul(builder.fmul(rate, gradient), inverse)
                 else:
                     squares = old
-                    change = builder.fmul(builder.fmul(wide.broadcast(rate), slopes), value)
+                    change = builder.fmul(builder.fmul(rate, slopes), value)
                 new = rows.within_slots(builder.fsub(old, change), squares, [0, 1, 6, 7])
                 for number, place in enumerate(places):
                     rows.slots_wide.store(rows.quarter(new, number) if n_slots > 1 else new, place)
@@ -425,8 +412,8 @@ def _updater(adaptive: bool) -> Any:
 
             start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
             with rows.in_steps(start, whole, SUM_LANES) as (k, _):
-                step(k, SUM_LANES, sums[4])
-            lanes = [rows.quarter(builder.load(sums[4]), number) for number in range(SUM_LANES)]
+                step(k, SUM_LANES, sums)
+            lanes = [rows.quarter(builder.load(sums), number) for number in range(SUM_LANES)]
             lane_0 = cgutils.alloca_once_value(builder, lanes[0])
             with rows.in_steps(whole, rows.size, 1) as (k, _):
                 step(k, 1, lane_0)

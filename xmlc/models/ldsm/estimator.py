@@ -171,16 +171,11 @@ class LdSM(AveragedForest):
                 f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected at most {MOST_DENSE_VALUES} "
                 "values for optimizer='sgd'. Use optimizer='nag'."
             )
-        self._choose(*Y.shape, Y.nnz)
-        x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        enough = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # then no leaf is split
-        common = enough, bool(self.shuffle), self._node_settings()
-        tasks = [(x, y, X.shape[1], Y.shape[1], seed, tree, *common) for tree in range(self.n_trees)]
-        run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
-
-    def _node_settings(self) -> NodeSettings:
-        """Return the hyperparameters of a node's training as a tuple for the kernels."""
-        return NodeSettings(
+        (n, m), d = Y.shape, X.shape[1]
+        self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
+        usual = 4.0 if Y.nnz < FEW * m else 2.0
+        self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
+        settings = NodeSettings(
             arity=int(self.arity),
             epochs=int(self.epochs),
             learning_rate=float(self.learning_rate),
@@ -191,12 +186,10 @@ class LdSM(AveragedForest):
             uniform_start=self.initial_weights == "uniform",
             prune=bool(self.prune),
         )
-
-    def _choose(self, n: int, m: int, positives: int) -> None:
-        """Select the hyperparameters whose defaults depend on the size of the training set."""
-        self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
-        usual = 4.0 if positives < FEW * m else 2.0
-        self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
+        x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
+        most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # then no leaf is split
+        tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]
+        run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return super()._state()[0], {"max_nodes": self.max_nodes_, "lambda_1": self.lambda_1_}
