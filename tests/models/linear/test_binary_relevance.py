@@ -71,7 +71,7 @@ def test_model_is_bit_identical_for_any_threads_and_blocks(problem, monkeypatch)
     X, Y = problem
     one = BinaryRelevance(n_jobs=1).fit(X, Y)
     whole = one.predict_proba(X, 0.1)
-    monkeypatch.setattr("xmlc.models.linear.binary_relevance.CELLS", 28)
+    monkeypatch.setattr("xmlc.models.linear.label_logistic.CELLS", 28)
     monkeypatch.setattr("xmlc.models.linear.label_logistic.LABELS_PER_TASK", 1)
     for n_jobs in (2, 8):
         several = BinaryRelevance(n_jobs=n_jobs).fit(X, Y)

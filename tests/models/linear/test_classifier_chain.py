@@ -79,7 +79,7 @@ def test_samples_depend_only_on_seed_and_instance(problem, monkeypatch):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=1.0, n_jobs=1).fit(X, Y)
     samples = model.sample(X, 30)
-    monkeypatch.setattr("xmlc.models.linear.classifier_chain.CELLS", 30 * 4 * 7)
+    monkeypatch.setattr("xmlc.models.linear.label_logistic.CELLS", 30 * 4 * 7)
     assert (model.set_params(n_jobs=2).sample(X, 30) != samples).nnz == 0
     assert (model.sample(X[:9], 30) != samples[: 9 * 30]).nnz == 0
     assert (model.set_params(random_state=1).sample(X, 30) != samples).nnz > 0

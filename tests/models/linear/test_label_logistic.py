@@ -24,7 +24,8 @@ def test_selected_c_has_smallest_mean_loss(common):
 def test_blocks_contain_each_label_once_and_start_with_costly_labels(monkeypatch):
     Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
     widths = np.full(8, 2)
-    problem = make_problem(sparse.csr_array(np.eye(40, 2, dtype=np.float32)), sparse.csr_array(Y), True, 1.0, widths)
+    X, weights = sparse.csr_array(np.eye(40, 2, dtype=np.float32)), np.ones(40, dtype=np.float32)
+    problem = make_problem(X, sparse.csr_array(Y), True, 1.0, widths, weights)
     monkeypatch.setattr(label_logistic, "LABELS_PER_TASK", 4)
     blocks = label_logistic.blocks_of(problem, np.ones(40, dtype=bool))
     assert [block.tolist() for block in blocks] == [[3, 7, 4], [6, 1, 5]]

@@ -29,14 +29,14 @@ def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
 def dense(problem):
     indptr, indices, data = problem[:3]
     return sparse.csr_array(
-        (data, indices.astype(np.int32), indptr), (problem.n_instances, problem.scale.size)
+        (data, indices.astype(np.int32), indptr), (problem.importance.size, problem.scale.size)
     ).toarray()
 
 
 @pytest.mark.parametrize("standardize", [True, False])
 def test_each_lane_equals_plain_solver(standardize):
     problem, Y = random_problem(standardize=standardize)
-    held_out = np.arange(problem.n_instances) % 4 == 0
+    held_out = np.arange(problem.importance.size) % 4 == 0
     rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
     labels = learnable(problem, ~held_out)
     assert labels.size > LANES
@@ -85,7 +85,8 @@ CASES += ["fewer instances than features", "means far from zero", "very differen
 def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
     X, y, C = hard_problem(case)
     X = X.astype(np.float32).astype(np.float64)
-    problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, np.array([X.shape[1]]))
+    columns, weights = np.array([X.shape[1]]), np.ones(len(y), dtype=np.float32)
+    problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, columns, weights)
     found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
     Z = dense(problem)
     ours = [sigmoid(score) for score in Z @ found.weights[0] + found.constants[0]]

@@ -63,11 +63,6 @@ class Problem(NamedTuple):
     widths: np.ndarray  # int64 (m,): number of columns, from the first on, that each label's classifier uses
     importance: np.ndarray  # float64 (n,): weight of each instance's loss
 
-    @property
-    def n_instances(self) -> int:
-        """Return the number of instances n."""
-        return self.indptr.size - 1
-
 
 class Solution(NamedTuple):
     """Hold the logistic regressions of some labels."""
@@ -210,15 +205,14 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                 lanes.phase[lane] = MEANS
             elif lanes.phase[lane] == MEANS:
                 start_newton_step(problem.variances, by_row, by_column, lanes, lane)
-            if lanes.phase[lane] == CONJUGATE and step_is_found(lanes, lane):
+            found = lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
+            if lanes.phase[lane] == CONJUGATE and found:
                 take_newton_step(by_row, by_column, lanes, lane)
             if lanes.phase[lane] == SOLVED:
                 item, place = lanes.item[lane], lanes.place[lane]
                 solution.decrements[item] = max(solution.decrements[item], lanes.decrement[lane])
                 if held_out.size:
-                    solution.losses[item, place] = mean_loss(
-                        problem, labels[item], held_out, by_column.weights, lanes.constant[lane], lane
-                    )
+                    solution.losses[item, place] = mean_loss(problem, labels[item], held_out, by_column, lanes, lane)
                 if place + 1 < grid.shape[1]:
                     begin_path(lanes, lane, place + 1, grid[item, place + 1])
                 else:
@@ -351,12 +345,6 @@ def conjugate(by_row, by_column, lanes):
             by_row.moves[i, lane] += length[lane] * by_row.products[i, lane]
 
 
-@njit(cache=True, nogil=True)
-def step_is_found(lanes, lane):
-    """Return whether CG has reached its target in a lane, or has used the maximum number of products."""
-    return lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def start_newton_step(variances, by_row, by_column, lanes, lane):
     """Set up the Newton system at the present weights, unless these weights are the solution.
@@ -466,7 +454,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_loss(problem, label, rows, weights, constant, lane):
+def mean_loss(problem, label, rows, by_column, lanes, lane):
     """Return the weighted mean logistic loss of a lane's present solution on some instances.
 
     Parameters
@@ -483,6 +471,7 @@ def mean_loss(problem, label, rows, weights, constant, lane):
     lane : int
     """
     indptr, indices, data, importance = problem.indptr, problem.indices, problem.data, problem.importance
+    weights, constant = by_column.weights, lanes.constant[lane]
     carries = np.zeros(indptr.size - 1, dtype=np.bool_)
     for row in instances_of(problem, label):
         carries[row] = True
@@ -510,6 +499,11 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
     return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
 
 
+def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
+    """Return the addresses of the data of the four arrays among the arguments of the kernels below."""
+    return [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)]
+
+
 @intrinsic
 def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
@@ -535,9 +529,7 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
 
     def generate(context, builder, signature, arguments):
         lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, vectors, products = (
-            context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
-        )
+        indices, data, vectors, products = _data_of(context, builder, signature, arguments)
         start, end, row = arguments[2], arguments[3], arguments[5]
         one, zeros = ir.Constant(start.type, 1), lanes.constant(0.0)
         even, odd = (cgutils.alloca_once_value(builder, zeros) for _ in range(2))
@@ -578,9 +570,7 @@ def add_row(typing_context, indices, data, start, end, multiples, row, sums):
 
     def generate(context, builder, signature, arguments):
         lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, multiples, sums = (
-            context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)
-        )
+        indices, data, multiples, sums = _data_of(context, builder, signature, arguments)
         start, end, row = arguments[2], arguments[3], arguments[5]
         multiple = lanes.load(_row_at(lanes, multiples, row))
         with cgutils.for_range_slice(builder, start, end, ir.Constant(start.type, 1)) as (place, _):

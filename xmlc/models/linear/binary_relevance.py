@@ -6,12 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear.label_logistic import LabelLogistic
-
-CELLS = 4_000_000  # number of scores (instances x labels) in a dense block of 32 MB
 
 
 class BinaryRelevance(LabelLogistic):
@@ -35,13 +32,8 @@ class BinaryRelevance(LabelLogistic):
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
-        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
-        blocks = row_blocks(X.shape[0], max(CELLS // self.n_labels_, 1)) or [(0, 0)]
-        weights = np.ascontiguousarray(self.weights_.T)
-        found = run_tasks(
-            lambda start, end: sigmoids_above(self._scores(X[start:end], weights), thresholds), blocks, self.n_jobs
-        )
-        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
+        found = self._by_blocks(X, self.n_labels_, lambda scores, _: sigmoids_above(scores, thresholds))
+        counts, labels, estimates = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
@@ -20,8 +17,6 @@ from xmlc.kernels.stored import Field
 from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
 from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
-
-CELLS = 4_000_000  # number of drawn values (instances x samples x labels) in a task
 
 
 @hyperparameters
@@ -90,16 +85,15 @@ class ProbabilisticClassifierChain(LabelLogistic):
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
             raise XmlcError(f"found n_samples={n_samples}, expected at least 1")
-        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
-        blocks = row_blocks(X.shape[0], max(CELLS // (n_samples * self.n_labels_), 1)) or [(0, 0)]
-        weights, seed = np.ascontiguousarray(self.weights_.T), np.int64(self.random_state)
+        seed = np.int64(self.random_state)
 
-        def draw(start: int, end: int) -> Any:
-            scores = self._scores(X[start:end], weights).astype(np.float32)
-            return sample_chain(scores, self.influence_, n_samples, seed, start)
+        def draw(scores: np.ndarray, first: int) -> tuple[np.ndarray, ...]:
+            drawn: tuple[np.ndarray, ...] = sample_chain(
+                scores.astype(np.float32), self.influence_, n_samples, seed, first
+            )
+            return drawn
 
-        drawn = run_tasks(draw, blocks, self.n_jobs)
-        counts, labels = (np.concatenate(part) for part in zip(*drawn, strict=True))
+        counts, labels = self._by_blocks(X, n_samples * self.n_labels_, draw)
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)

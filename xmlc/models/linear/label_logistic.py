@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY
 from typing import ClassVar, Self
 
@@ -15,7 +15,7 @@ from scipy import sparse
 from xmlc.core.appendable import check_finite
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_tasks
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
@@ -28,6 +28,7 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_pa
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, for estimates 1 and 0
 MAX_WEIGHTS = 250_000_000  # 2 GB in a dense array of labels x features
+CELLS = 4_000_000  # number of scores, or of drawn values, in a task of a prediction
 LABELS_PER_TASK = 32  # labels in a task, four for each lane, so that few lanes wait for the last label
 
 
@@ -104,7 +105,9 @@ class LabelLogistic(SparseProbabilityEstimator):
             A hyperparameter is out of its range, or the weights of all labels would not fit into memory.
         """
         data = self._weighted_data(X, Y, sample_weight)
-        self._check_size()
+        if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
+            found = f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features"
+            raise XmlcError(f"{found}, expected at most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT.")
         problem = self._problem(*data)
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
@@ -115,20 +118,15 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _choose(self, problem: Problem) -> np.ndarray:
         """Choose the C of each label by cross-validation, and store the losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
-        fold_of = random_permutation(problem.n_instances, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
-        tasks = []
-        for fold in range(self.folds):
-            training = fold_of != fold
-            if 0 < training.sum() < training.size:
-                tasks += [(fold, labels) for labels in blocks_of(problem, training)]
+        fold_of = random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
+        tasks = [(fold, labels) for fold in range(self.folds) for labels in blocks_of(problem, fold_of != fold)]
 
         def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
             training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
             return solve_path(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
 
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
-        title = f"{type(self).__name__}: C"
-        costs = [labels.size for _, labels in tasks]
+        title, costs = f"{type(self).__name__}: C", [labels.size for _, labels in tasks]
         found = run_tasks(losses_of, tasks, self.n_jobs, costs, title=title, unit="labels")
         for (fold, labels), losses in zip(tasks, found, strict=True):
             self.losses_[labels, fold] = losses
@@ -136,12 +134,12 @@ class LabelLogistic(SparseProbabilityEstimator):
 
     def _learn(self, problem: Problem) -> None:
         """Train the classifier of each label, with a weight for each column of ``problem``."""
-        everywhere = np.ones(problem.n_instances, dtype=bool)
+        everywhere = np.ones(problem.importance.size, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
-        rows = np.arange(problem.n_instances)
+        rows = np.arange(problem.importance.size)
 
         def learn(labels: np.ndarray) -> None:
             found = solve_path(problem, labels, self.C_[labels, np.newaxis], rows)
@@ -154,27 +152,26 @@ class LabelLogistic(SparseProbabilityEstimator):
         run_tasks(learn, tasks, self.n_jobs, costs, title=type(self).__name__, unit="labels")
         unsolved = int((self.decrements_ > TOLERANCE).sum())
         if unsolved:
-            warnings.warn(
-                f"{type(self).__name__}: {unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} "
-                "Newton steps (see decrements_). Use a smaller C or standardize=True.",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+            said = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
+            said = f"{type(self).__name__}: {said} (see decrements_). Use a smaller C or standardize=True."
+            warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the solver's input for a training set."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
-    def _scores(self, X: sparse.csr_array, weights_by_feature: np.ndarray) -> np.ndarray:
-        """Return the linear scores of all labels for instances X, float64 (n, m). The weights are float32 (d, m)."""
-        return linear_scores(*kernel_csr(X), weights_by_feature, self.constants_)
+    def _by_blocks(
+        self, X: sparse.csr_array, cells_per_row: int, use: Callable[[np.ndarray, int], tuple[np.ndarray, ...]]
+    ) -> list[np.ndarray]:
+        """Call ``use`` with each block's linear scores, float64 (n, m), and first instance, and join the results."""
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
+        weights = np.ascontiguousarray(self.weights_.T)
 
-    def _check_size(self) -> None:
-        if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
-            raise XmlcError(
-                f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features, expected at "
-                f"most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT."
-            )
+        def block(start: int, end: int) -> tuple[np.ndarray, ...]:
+            return use(linear_scores(*kernel_csr(X[start:end]), weights, self.constants_), start)
+
+        blocks = row_blocks(X.shape[0], max(CELLS // cells_per_row, 1)) or [(0, 0)]
+        return [np.concatenate(part) for part in zip(*run_tasks(block, blocks, self.n_jobs), strict=True)]
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
@@ -194,10 +191,9 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     """
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
-    if common:
-        # All labels have the same weight, even if a label has no loss in some folds.
-        return np.full(len(losses), int(sum(sums / np.maximum(counts, 1)).argmin()))
-    return (sums / np.maximum(counts, 1)).argmin(axis=1)
+    means = sums / np.maximum(counts, 1)
+    # In a common sum, all labels have the same weight, even if a label has no loss in some folds.
+    return np.full(len(losses), sum(means).argmin() if common else means.argmin(axis=1))
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
@@ -234,7 +230,7 @@ def make_problem(
     standardize: bool,
     label_scale: float,
     widths: np.ndarray,
-    weights: np.ndarray | None = None,
+    weights: np.ndarray,
 ) -> Problem:
     """Return the solver's input for a training set.
 
@@ -250,11 +246,10 @@ def make_problem(
         Factor by which labels are multiplied when they are features, applied after standardizing.
     widths : ndarray of int64, shape (m,)
         Number of columns, from the first on, that each label's classifier uses.
-    weights : ndarray of float32, shape (n,), optional
-        Weight of each instance. None means the weight 1 for all instances.
+    weights : ndarray of float32, shape (n,)
+        Weight of each instance.
     """
-    importance = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
-    n_features, by_label = X.shape[1], Y.tocsc()
+    importance, n_features, by_label = weights.astype(np.float64), X.shape[1], Y.tocsc()
     columns = sparse.csr_array(X.astype(np.float64))
     if (widths > n_features).any():
         columns = sparse.csr_array(sparse.hstack([columns, Y.astype(np.float64)], format="csr"))
