@@ -11,7 +11,8 @@ from xmlc.suite.papers import asked_for
 from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
-from xmlc.suite.config.runs import begin, check_program, check_settings, end, in_one_line, made_by, read_project
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.runs import begin, check_program, check_settings, end, in_one_line, made_by
 from xmlc.suite.console import Console
 
 min_version("9.19")
@@ -30,7 +31,7 @@ if (config_folder() / "config.yaml").is_file():
     configfile: config_folder() / "config.yaml"
 
 
-project = read_project(config)
+project = in_one_line()(Project.read)(config)
 
 
 wildcard_constraints:

@@ -8,7 +8,7 @@ from xmlc.core.checksums import checksum_now, contents
 from xmlc.core.errors import XmlcError
 from xmlc.core.sources import command_files, source_digest
 from xmlc.suite.papers import table_of
-from xmlc.suite.config.command_options import inference_options, options, search_options, sweep_options
+from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report

@@ -173,12 +173,13 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
         source, the keys that lead to the part, the value found and the value expected.
     """
     if found := _misfits(content, kind, (), strict):
-        raise XmlcError("\n".join(located(source, *one) for one in found))
+        raise XmlcError("\n".join(located(source, place, said, of_line) for place, of_line, said in found))
     return msgspec.convert(content, kind, strict=strict)
 
 
-def located(source: str, place: Keys, of_line: Keys, said: str) -> str:
+def located(source: str, place: Keys, said: str, of_line: Keys | None = None) -> str:
     """Return a message with source, line number and keys before it. Only YAML files have line numbers."""
+    of_line = place if of_line is None else of_line
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{source}{line}: {at}: {said}" if at else f"{source}{line}: {said}"

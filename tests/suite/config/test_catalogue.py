@@ -8,7 +8,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import propensity_parameters
-from xmlc.suite.config.catalogue import dataset, load_catalogue
+from xmlc.suite.config.catalogue import catalogue_entry, load_catalogue
 
 SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
 SHIPPED = ROOT / "config/datasets.yaml"
@@ -87,7 +87,7 @@ def test_all_mistakes_are_listed_in_one_error(tmp_path):
 
 def test_minimal_entries_are_valid(tmp_path):
     found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n")
-    assert found["a"] == dataset("a", {})
+    assert found["a"] == catalogue_entry("a", {})
     assert found["b"].sources == []
     assert found["c"].files == ("c1", "c2")
 
@@ -102,4 +102,4 @@ def test_alternative_sources_inherit_the_filter(tmp_path):
 @pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"])
 def test_unsafe_or_reserved_dataset_names_are_refused(name):
     with raises_with(XmlcError, repr(name)):
-        dataset(name, {})
+        catalogue_entry(name, {})

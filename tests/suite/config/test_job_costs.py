@@ -8,9 +8,9 @@ from suite_cases import project_of, suite
 
 from xmlc.models.registry import estimator_class
 from xmlc.suite.config.catalogue import Size, load_catalogue
-from xmlc.suite.config.command_options import SPLITS
 from xmlc.suite.config.cost_model import COLUMNS, UNITS, USUAL, costs_of, fit, fitted, measured, predicted, variant_of
 from xmlc.suite.config.job_costs import LONGEST, PROCESS, cost_of, estimates_of_row, memory_mb, minutes, size_of
+from xmlc.suite.config.jobs import SPLITS
 from xmlc.suite.config.ranges import MOST_VALIDATED
 
 BIBTEX = {"n_train": 4880, "n_test": 2515, "d": 1836, "m": 159, "labels_per_instance": 2.4, "source": "x"}

@@ -10,8 +10,7 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import jobs, paths
-from xmlc.suite.config.command_options import inference_options, options
-from xmlc.suite.config.jobs import batched_models, threshold_methods, unlabelled_methods
+from xmlc.suite.config.jobs import batched_models, inference_options, options, threshold_methods, unlabelled_methods
 from xmlc.suite.config.project import Project
 
 CONFIG = ROOT / "config"

@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import project as module
 from xmlc.suite.config.catalogue import Dataset
-from xmlc.suite.config.command_options import search_options, sweep_options
+from xmlc.suite.config.jobs import search_options, sweep_options
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import Run

@@ -61,23 +61,6 @@ class FileFacts(TypedDict):
     sha256: str
 
 
-class PublishedCounts(TypedDict):
-    """Hold published counts of a dataset, averages over its training instances and labels, and their source.
-
-    ``nonzeros`` is the average number of non-zeros of an instance. Differences between it and the data are not
-    reported.
-    """
-
-    n_train: NotRequired[PositiveCount]
-    n_test: NotRequired[PositiveCount]
-    d: NotRequired[PositiveCount]
-    m: NotRequired[PositiveCount]
-    nonzeros: NotRequired[PositiveAverage]
-    labels_per_instance: NotRequired[PositiveAverage]
-    instances_per_label: NotRequired[PositiveAverage]
-    source: str
-
-
 class Shape(TypedDict):
     """Hold sizes that no paper publishes exactly: the number of labels, and averages over training instances.
 
@@ -87,6 +70,20 @@ class Shape(TypedDict):
     nonzeros: NotRequired[PositiveAverage]
     labels_per_instance: NotRequired[PositiveAverage]
     m: NotRequired[PositiveCount]
+
+
+class PublishedCounts(Shape):
+    """Hold published counts of a dataset, averages over its training instances and labels, and their source.
+
+    ``nonzeros`` is the average number of non-zeros of an instance. Differences between it and the data are not
+    reported.
+    """
+
+    n_train: NotRequired[PositiveCount]
+    n_test: NotRequired[PositiveCount]
+    d: NotRequired[PositiveCount]
+    instances_per_label: NotRequired[PositiveAverage]
+    source: str
 
 
 class SplitEvidence(TypedDict):
@@ -219,12 +216,8 @@ class Dataset:
             The entry lacks a number of this shape.
         """
         known = self.known_shape
-        if missing := [
-            key for key in ("n_train", "n_test", "d", "m", "labels_per_instance", "nonzeros") if key not in known
-        ]:
-            raise XmlcError(
-                f"{self.name}: found no {', '.join(missing)} in the keys published and shape of its entry. Add them"
-            )
+        if missing := ", ".join(key for key in Size._fields if key not in known):
+            raise XmlcError(f"{self.name}: found no {missing} in the keys published and shape of its entry. Add them")
         return Synthetic(
             n_train=-(-known["n_train"] // one_in),
             n_test=-(-known["n_test"] // one_in),
@@ -238,11 +231,8 @@ class Dataset:
     @property
     def files(self) -> tuple[str, ...]:
         """Return the distinct names of the dataset's files."""
-        names = [*self.train, *self.test]
-        names += [self.labels] if self.labels else []
-        names += [self.split_files["train"], self.split_files["test"]] if self.split_files else []
-        names += [self.filter] if self.filter else []
-        return tuple(dict.fromkeys(names))
+        of_split = [self.split_files["train"], self.split_files["test"]] if self.split_files else []
+        return tuple(dict.fromkeys(filter(None, [*self.train, *self.test, self.labels, *of_split, self.filter])))
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
@@ -264,18 +254,14 @@ class Dataset:
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
         """Return a copy of the entry in which ``found`` replaces the names of files."""
-
-        def name(file: str) -> str:
-            return found.get(file, file)
-
-        split = self.split_files
+        names, split = {file: found.get(file, file) for file in self.files}, self.split_files
         return replace(
             self,
-            train=[*map(name, self.train)],
-            test=[*map(name, self.test)],
-            labels=self.labels and name(self.labels),
-            filter=self.filter and name(self.filter),
-            split_files=split and {**split, "train": name(split["train"]), "test": name(split["test"])},
+            train=[names[file] for file in self.train],
+            test=[names[file] for file in self.test],
+            labels=self.labels and names[self.labels],
+            filter=self.filter and names[self.filter],
+            split_files=split and {**split, "train": names[split["train"]], "test": names[split["test"]]},
         )
 
     @property
@@ -313,11 +299,11 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
     problems = [(name, "unknown key: found 'name'. Remove it") for name, entry in content.items() if entry.name]
     problems += [(name, text) for name, entry in catalogue.items() for text in _contradictions(entry)]
     if problems:
-        raise XmlcError("\n".join(located(str(path), (name,), (name,), problem) for name, problem in problems))
+        raise XmlcError("\n".join(located(str(path), (name,), problem) for name, problem in problems))
     return catalogue
 
 
-def dataset(name: str, catalogue: dict[str, Dataset]) -> Dataset:
+def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     """Return a dataset's entry. A dataset outside the catalogue gets a new entry, and is expected in the mirror.
 
     Raises

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +14,6 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program_of
 from xmlc.suite.config.ranges import Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.config.user_files import check_file, python_of
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import located, nearest
 
@@ -44,13 +44,13 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
     """
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
     taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite may have the name of its own dataset, like the demo.
-    places: list[tuple[str, Iterable[str], frozenset[str]]]
-    places = [(f"{suite.file}: datasets", suite.datasets, taken) for suite in suites.values()]
-    places += [(where, names, taken) for where, names in datasets.items()]
-    places += [(f"{suite.file}: name of the file", [suite.name], RESERVED) for suite in suites.values()]
-    places += [(f"{suite.file}: models", suite.all_models, FOLDERS) for suite in suites.values()]
-    for where, names, others in places:
-        for name in sorted({*names} & others):
+    places = {where: ({*names}, taken) for where, names in datasets.items()}
+    for suite in suites.values():
+        places[f"{suite.file}: datasets"] = {*suite.datasets}, taken
+        places[f"{suite.file}: name of the file"] = {suite.name}, RESERVED
+        places[f"{suite.file}: models"] = {*suite.all_models}, FOLDERS
+    for where, (names, others) in places.items():
+        for name in sorted(names & others):
             kind = "suite" if name in suites and name not in RESERVED else "rule, target or folder of the workflow"
             raise XmlcError(f"{where}: found {name}, the name of a {kind}. Choose another name, such as my-{name}")
 
@@ -62,20 +62,19 @@ def check_mentions(suite: Suite) -> None:
     ------
     XmlcError
     """
-    named: dict[str, Iterable[str]] = {f"sweeps.{name}.model": [sweep.model] for name, sweep in suite.sweeps.items()}
-    named |= {
-        f"models.{name}.share_search_with": [model.share_search_with]
-        for name, model in suite.models.items()
-        if model.share_search_with
-    }
-    named |= {"inference.methods": suite.inference.methods} if suite.inference else {}
-    named |= {"ensembles.models": suite.ensembles.models} if suite.ensembles else {}
-    for place, names in {**named, "progressive": suite.progressive}.items():
-        keys = tuple(place.split("."))
-        for name in names:
-            if name not in suite.models:
-                said = f"found {name}, expected {nearest(name, suite.models)}"
-                raise XmlcError(located(suite.file, keys, keys, said))
+    named: dict[tuple[str, ...], Iterable[str | None]]
+    named = {("sweeps", name, "model"): [sweep.model] for name, sweep in suite.sweeps.items()}
+    for name, model in suite.models.items():
+        named["models", name, "share_search_with"] = [model.share_search_with]
+    if suite.inference:
+        named["inference", "methods"] = suite.inference.methods
+    if suite.ensembles:
+        named["ensembles", "models"] = suite.ensembles.models
+    named["progressive",] = suite.progressive
+    for keys, names in named.items():
+        for other in names:
+            if other not in suite.models and other is not None:
+                raise XmlcError(located(suite.file, keys, f"found {other}, expected {nearest(other, suite.models)}"))
 
 
 def check_models(suite: Suite) -> None:
@@ -94,7 +93,7 @@ def check_models(suite: Suite) -> None:
             _check_model(suite, name, model)
         except XmlcError as error:
             keys = ("baselines" if name in suite.baselines else "models", name)
-            raise XmlcError(located(suite.file, keys, keys, str(error))) from error
+            raise XmlcError(located(suite.file, keys, str(error))) from error
 
 
 def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
@@ -163,4 +162,48 @@ def check_methods(suite: Suite) -> None:
     for name in suite.methods:
         if name not in THRESHOLD_METHODS and name not in named:
             expected = f"{nearest(name, THRESHOLD_METHODS)}, or a method of the extensions"
-            raise XmlcError(located(suite.file, ("methods",), ("methods",), f"found {name}, expected {expected}"))
+            raise XmlcError(located(suite.file, ("methods",), f"found {name}, expected {expected}"))
+
+
+def check_file(estimator: str, given: Iterable[str]) -> None:
+    """Check that a user's file exists, is valid Python and defines the class of an estimator.
+
+    If the class has its own `__init__`, check that this method accepts the given hyperparameters.
+    """
+    file, _, kind = estimator.rpartition(":")
+    text, tree = python_of(file)
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The word may name a class or an import.
+        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
+        raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
+    for node in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind):
+        takes = _arguments(node)
+        if takes is not None and (unknown := [key for key in given if key.partition("__")[0] not in takes]):
+            expected = nearest(unknown[0], takes) or "none"
+            raise XmlcError(f"found no hyperparameter {unknown[0]} of {estimator}, expected {expected}")
+        for method in ("fit", "predict_proba") if not node.bases else ():
+            if not re.search(rf"\b{method}\b", ast.unparse(node)):
+                raise XmlcError(f"{file}:{node.lineno}: found no {method} in {kind}, expected fit and predict_proba")
+
+
+def _arguments(node: ast.ClassDef) -> list[str] | None:
+    """Return the arguments of a class's own `__init__`.
+
+    Return None if there is no `__init__` or it takes any arguments.
+    """
+    own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
+    if not (method := next(own, None)) or method.args.kwarg:
+        return None
+    return [argument.arg for argument in (*method.args.args[1:], *method.args.kwonlyargs)]
+
+
+def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
+    """Return the text and the syntax tree of a user's Python file."""
+    path = Path(file)
+    if not path.is_file():
+        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
+        raise XmlcError(f"{where}found no file {file}, expected {near}")
+    text = path.read_text(encoding="utf-8")
+    try:
+        return text, ast.parse(text)
+    except SyntaxError as error:
+        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}, expected a Python file") from error

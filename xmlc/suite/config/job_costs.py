@@ -12,9 +12,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size
-from xmlc.suite.config.command_options import SPLITS
 from xmlc.suite.config.cost_model import FitCosts, costs_of, variant_of
-from xmlc.suite.config.jobs import threshold_methods
+from xmlc.suite.config.jobs import SPLITS, threshold_methods
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.ranges import MOST_FITTED, MOST_VALIDATED
 from xmlc.suite.config.settings import RequestedSearch

@@ -1,14 +1,21 @@
-"""Decide which methods and seeds share one job. Running a method often takes less time than starting a process."""
+"""Decide which methods and seeds share one job, and derive the options of the jobs' commands.
+
+Running a method often takes less time than starting a process.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.suite import Suite
+from xmlc.suite.config.settings import RequestedSearch
+
+SPLITS = 5  # Number of splits on which a search with `always` scores each trial.
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
@@ -16,8 +23,8 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
-            homes = [suite for suite in project.suites.values() if name in suite.all_models]
-            groups.setdefault(tuple(sorted({seed for suite in homes for seed in suite.seeds})), []).append(name)
+            seeds = {seed for suite in project.suites.values() if name in suite.all_models for seed in suite.seeds}
+            groups.setdefault(tuple(sorted(seeds)), []).append(name)
     return groups
 
 
@@ -30,10 +37,12 @@ def dropped(project: Project) -> str:
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
     """Return the distinct threshold methods that suites use for a model on a dataset.
 
+    The suites are those without a paper that list the dataset. If there are none, the suites of papers count.
     The result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
     """
     methods: dict[str, None] = {}
-    for suite in _suites_on(project, dataset):
+    own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
+    for suite in own or [suite for suite in project.suites.values() if not suite.own]:
         wanted = [*suite.methods, *suite.measure_methods]
         if model in suite.models:
             methods |= dict.fromkeys(wanted)
@@ -47,12 +56,62 @@ def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
     return unlabelled(threshold_methods(project, model, dataset))
 
 
-def _suites_on(project: Project, dataset: str) -> list[Suite]:
-    """Return the suites without a paper that list a dataset. If there are none, return the suites of papers."""
-    own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
-    return own or [suite for suite in project.suites.values() if not suite.own]
-
-
 def one_of(names: Iterable[str]) -> str:
     """Return a regular expression that matches any of the given names. Without names, it matches nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def options(name: str, values: Iterable[object]) -> list[str]:
+    """Return an option with each of its values, such as ``--seed 0 --seed 1``."""
+    return [word for value in values for word in (name, str(value))]
+
+
+def search_options(project: Project, model: str, dataset: str) -> list[str]:
+    """Return the options with which `xmlc tune` searches hyperparameters of a model on a dataset.
+
+    Raises
+    ------
+    XmlcError
+        The model has no search that the settings allow.
+    """
+    search, tuning = project.models[model].search, project.settings.tuning
+    stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
+    if search.always:
+        return [*stages, "--splits", str(SPLITS)]
+    if search.auto and tuning == "auto":
+        return [*stages, "--trial-overrides", json.dumps(search.trial_overrides, sort_keys=True), "--sample"]
+    if search.ranges and isinstance(tuning, RequestedSearch):
+        space = json.dumps(search.ranges, sort_keys=True)
+        return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
+    example = "--config tuning='{method: smac, budget: 30}'"
+    raise XmlcError(f"config: tuning: found {tuning or 'null'}, expected a search for {model}. Add {example}")
+
+
+def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
+    """Return the options with which `xmlc sweep` runs one sweep of a suite on one dataset."""
+    sweep = project.suites[paper].sweeps[name]
+    values = options("--value", map(json.dumps, sweep.values_on(dataset)))
+    return ["--parameters", json.dumps(sweep.hyperparameters), "--hyperparameter", sweep.hyperparameter, *values]
+
+
+def inference_options(project: Project, model: str, split: str) -> list[str]:
+    """Return the options of `xmlc infer`: a model's inference methods in all suites, samples and the time limit.
+
+    Raises
+    ------
+    XmlcError
+        Two suites set different numbers of samples or different time limits for the model.
+    """
+    methods: dict[str, None] = {}
+    settings: dict[str, tuple[int, float | None]] = {}
+    for suite in project.suites.values():
+        if (block := suite.inference) and (of_suite := suite.inferred(model, split)):
+            methods |= dict.fromkeys(of_suite)
+            settings[suite.name] = (block.samples, block.time_limit)
+    if len(set(settings.values())) > 1:
+        said = f"found different samples or time limits for {model} in {' and '.join(settings)}. Use the same"
+        raise XmlcError(f"config: inference: {said}")
+    for samples, limit in settings.values():
+        limited = [] if limit is None else ["--time-limit", str(limit)]
+        return [*options("--method", methods), "--samples", str(samples), *limited]
+    return []

@@ -70,9 +70,8 @@ class Where:
             return [paths.STATISTICS.of(dataset=name) for name in names]
         if self.kind == "simulation":
             return [paths.SIMULATION.of(paper=paper)]
-        runs = project.runs(paper, datasets, self.baselines) + (
-            self._beside(project, paper, names) if self.beside else []
-        )
+        runs = project.runs(paper, names, self.baselines)
+        runs += self._beside(project, paper, names, *self.beside) if self.beside else []
         if self.kind == "search":
             found = [project.tuned_by(run.model, run.dataset) for run in runs]
             return list(dict.fromkeys(file for file in found if file))
@@ -107,16 +106,14 @@ class Where:
                 return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.split)]
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
-    def _beside(self, project: Project, paper: str, datasets: Sequence[str]) -> list[Run]:
+    def _beside(self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int) -> list[Run]:
         """List the runs of the model in ``beside``, on the small datasets for which all its suites run the model."""
-        assert self.beside
-        model, most_labels = self.beside
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
-        for dataset in datasets:
+        for dataset in datasets if homes else ():
             published = project.entry(dataset).published
             is_small = published is not None and published.get("m", most_labels + 1) <= most_labels
-            if homes and is_small and all(model in project.models_on(home, dataset) for home in homes):
+            if is_small and all(model in project.models_on(home, dataset) for home in homes):
                 runs += [Run(dataset, model, seed) for seed in project.suites[paper].seeds]
         return runs
 

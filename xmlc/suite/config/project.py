@@ -14,8 +14,7 @@ from xmlc.core.sources import command_files, source_files
 from xmlc.metrics.propensity import propensity_parameters
 from xmlc.models.registry import estimator_files, files_read, program_of
 from xmlc.suite.config import paths
-from xmlc.suite.config.catalogue import Dataset, load_catalogue
-from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
 from xmlc.suite.config.checks import check_mentions, check_methods, check_models, check_reserved_names
 from xmlc.suite.config.folders import config_files, config_folder
 from xmlc.suite.config.settings import Settings
@@ -64,13 +63,11 @@ class Project:
             check_mentions(suite)
             check_models(suite)
             check_methods(suite)
-        if settings.seeds:
-            suites = {name: replace(suite, seeds=settings.seeds) for name, suite in suites.items()}
-        catalogue = load_catalogue(*config_files("datasets.yaml", folder))
+        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
+        files = config_files("datasets.yaml", folder)
+        catalogue = load_catalogue(*files)
         named = {*settings.named_datasets} - {*SIZES}
-        check_reserved_names(
-            suites, {str(config_files("datasets.yaml", folder)[-1]): catalogue, "config: datasets": named}
-        )
+        check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
         models = models_of_all(suites.values())
         chosen = settings.models or []
         chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
@@ -140,12 +137,8 @@ class Project:
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
         """Return a suite's baselines that run on a dataset. The baselines table has reasons for missing baselines."""
-        baselines = self.suites[paper].baselines
-        return [
-            name
-            for name, baseline in baselines.items()
-            if dataset not in baseline.without and is_installed(baseline.estimator)
-        ]
+        found = self.suites[paper].baselines.items()
+        return [name for name, one in found if dataset not in one.without and is_installed(one.estimator)]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
         """List the runs of a suite's models on all or some datasets. If ``baselines``, include its baselines."""
@@ -198,9 +191,8 @@ class Project:
                 self.check_given(paper, dataset, name)
             if not there:
                 paths = ", ".join(sorted({str(path) for values in spec.every_value for path in values.values()}))
-                raise XmlcError(
-                    f"{suite.file}: model {name}: found no estimates for {', '.join(wanted)}, expected {paths}"
-                )
+                said = f"found no estimates for {', '.join(wanted)}, expected {paths}"
+                raise XmlcError(f"{suite.file}: model {name}: {said}")
             lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in wanted if dataset not in there]
         return "\n".join(lines)
 
@@ -236,10 +228,7 @@ class Project:
         # Imported here because this module loads SciPy, which few jobs of a plan need.
         from xmlc.thresholds.bounds import GRID
 
-        named = [
-            suite.min_probabilities[dataset] for suite in self.suites.values() if dataset in suite.min_probabilities
-        ]
-        return max([1 / max(GRID), *named])
+        return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])
 
     def ensemble_sizes(self, model: str) -> list[int]:
         """Return all numbers of trees with which suites score a forest."""
@@ -261,8 +250,9 @@ class Project:
             No paper is selected.
         """
         if not self.settings.papers:
-            names = ", ".join(self.suites)
-            raise XmlcError(f"config: papers: found [], expected some of {names}. Or add one as target")
+            raise XmlcError(
+                f"config: papers: found [], expected some of {', '.join(self.suites)}. Or add one as target"
+            )
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
@@ -306,9 +296,8 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
             merged = found.setdefault(name, replace(model, datasets={}))
             for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
                 if here != there:
-                    raise XmlcError(
-                        f"config: model {name}: found a different {key} in {suite.name}. Rename one of the two models"
-                    )
+                    said = f"found a different {key} in {suite.name}. Rename one of the two models"
+                    raise XmlcError(f"config: model {name}: {said}")
             # If a suite belongs to no paper (`Suite.own`), its hyperparameters override those of other suites on its
             # datasets.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}

@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
+import msgspec
 import yaml
 
 from xmlc.core.advice import message_of
@@ -62,11 +63,9 @@ class LastRun:
     @classmethod
     def read(cls) -> Self:
         """Read the note about the last run in this folder. Return an empty note if there is no readable note."""
-        found: object = None
-        with suppress(FileNotFoundError, ValueError):
-            found = read_json(LAST_RUN)
-        noted = found if isinstance(found, dict) else {}
-        return cls(**{key: value for key, value in noted.items() if key in cls.__dataclass_fields__})
+        with suppress(FileNotFoundError, ValueError, msgspec.ValidationError):
+            return msgspec.convert(read_json(LAST_RUN), cls)
+        return cls()
 
     def write(self) -> None:
         """Save this note, which `xmlc status` reads."""
@@ -110,12 +109,6 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 
 
 @in_one_line()
-def read_project(config: Mapping[str, object]) -> Project:
-    """Read the configuration for a workflow. An error in the configuration ends the run with a one-line message."""
-    return Project.read(config)
-
-
-@in_one_line()
 def check_program(folder: Path) -> None:
     """Stop the planning if the command `xmlc`, which jobs run, belongs to a different version of the package.
 
@@ -138,7 +131,7 @@ def check_program(folder: Path) -> None:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise XmlcError(f"{program} does not run ({error}), expected the program that jobs call. {REBUILD}") from error
-    here = clone if ((clone := folder / PACKAGE.name) / "__init__.py").is_file() else PACKAGE
+    here = folder / PACKAGE.name if (folder / PACKAGE.name / "__init__.py").is_file() else PACKAGE
     check_same(here, PACKAGE, "Snakemake")
     check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
 

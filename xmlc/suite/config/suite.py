@@ -247,7 +247,7 @@ class Experiments:
     def __post_init__(self) -> None:
         # Extensions may register more methods.
         methods = self.inference.methods.values() if self.inference and not self.extensions else ()
-        for name in (name for names in methods for name in names):
+        for name in chain(*methods):
             if name not in INFERENCE_METHODS:
                 raise ValueError(f"inference.methods: found {name!r}, expected {nearest(name, INFERENCE_METHODS)}")
 
@@ -284,7 +284,7 @@ class Suite(Experiments):
     @property
     def every_method(self) -> list[str]:
         """Return the distinct threshold and inference methods, in the order of the tables."""
-        inferred = [name for names in self.inference.methods.values() for name in names] if self.inference else []
+        inferred = chain(*self.inference.methods.values()) if self.inference else ()
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
@@ -327,9 +327,8 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 def suite_file(name: str, config: Path) -> Path:
     """Return the path of a suite's file. A study has only its own file, and other suites' files are in the package."""
-    if is_study(config) and name == STUDY:
-        return config / f"{name}.yaml"
-    return config_files(f"{name}.yaml" if name in OWN else f"papers/{name}.yaml", config)[-1]
+    of_paper = name not in OWN and not (name == STUDY and is_study(config))
+    return config_files(f"papers/{name}.yaml" if of_paper else f"{name}.yaml", config)[-1]
 
 
 def find_suite(name: str, config: Path) -> Suite | None:
@@ -360,20 +359,17 @@ def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
     """Return a model with properties from its `from_suite`, and common hyperparameters added to each dataset's."""
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
-        name, place_of_key = keys[1], (*keys, "from_suite")
-        refused = partial(located, str(file), place_of_key, place_of_key)
+        name, there, refused = keys[1], model.from_suite, partial(located, str(file), (*keys, "from_suite"))
         if not place.is_file():
             papers = [other.stem for other in place.parent.glob("*.yaml")]
-            raise XmlcError(refused(f"found {model.from_suite}, expected {nearest(model.from_suite, papers)}"))
-        there = _read(place)
-        models = there.baselines | there.models
-        known = sorted(other for other, spec in models.items() if spec.estimator)
+            raise XmlcError(refused(f"found {there}, expected {nearest(there, papers)}"))
+        content = _read(place)
+        models = content.baselines | content.models
         if name not in models:
-            raise XmlcError(refused(f"found no model {name} in {model.from_suite}, expected {nearest(name, known)}"))
+            known = sorted(other for other, spec in models.items() if spec.estimator)
+            raise XmlcError(refused(f"found no model {name} in {there}, expected {nearest(name, known)}"))
         found = models[name]
         if found.from_suite:
-            raise XmlcError(
-                refused(f"found {model.from_suite}, which copies from {found.from_suite}. Use {found.from_suite}")
-            )
+            raise XmlcError(refused(f"found {there}, which copies from {found.from_suite}. Use {found.from_suite}"))
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -16,8 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
 from xmlc.data.synthetic import is_made
-from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, file_facts, load_catalogue
-from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_entry, file_facts, load_catalogue
 from xmlc.suite.config.sources import (
     OF_MIRRORS,
     Location,

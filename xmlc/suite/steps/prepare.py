@@ -26,8 +26,7 @@ from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, w
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.synthetic import is_made, name_in_records
-from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, load_catalogue
-from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, catalogue_entry, load_catalogue
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name

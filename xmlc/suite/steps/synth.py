@@ -19,8 +19,7 @@ from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import repository_writer
-from xmlc.suite.config.catalogue import Dataset, file_facts, load_catalogue
-from xmlc.suite.config.catalogue import dataset as catalogue_entry
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, file_facts, load_catalogue
 from xmlc.suite.options import catalogue_option
 
 ROWS_AT_A_TIME = 1 << 16  # Number of rows of X and Y in memory at a time. All posteriors are in memory at once.
