@@ -12,13 +12,19 @@ from xmlc.cli._options import FILE, FOLDER, parse_parameters
 from xmlc.core.extensions import import_file
 from xmlc.suite.config.folders import config_files, config_folder
 
+
+def file_option(name: str, help: str, **further: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return an option whose value is the path of a file. The other arguments are as for `click.option`."""
+    return click.option(name, type=FILE, help=help, **further)
+
+
 data_option = click.option("--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`.")
 model_option = click.option(
     "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
 )
 
-training_option = click.option("--training", type=FILE, required=True, help="Record written by `xmlc train`.")
-record_option = click.option("--out", type=FILE, required=True, help="JSON record to write.")
+training_option = file_option("--training", "Record written by `xmlc train`.", required=True)
+record_option = file_option("--out", "JSON record to write.", required=True)
 estimator_option = click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
 name_option = click.option("--name", required=True, help="Name of the model in tables and figures.")
 

@@ -71,16 +71,16 @@ def compile_ranking() -> None:
     resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
 
 
-@click.command(
-    help="Compile the kernels that the steps of SUITE call.\n\nOnce for a machine and version. Without this command "
-    "each step compiles its missing kernels on one core."
-)
+@click.command()
 @click.argument("suite", type=FILE)
-@click.option(
-    "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
-)
+@click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1),
+              help="Number of parts to compile at once.")  # fmt: skip
 def command(suite: Path, cores: int) -> None:
-    """Compile the kernels that a suite needs. Print a line first, because this takes about a minute."""
+    """Compile the kernels that the steps of SUITE call.
+
+    Once for a machine and version. Without this command each step compiles its missing kernels on one core.
+    """
+    # A line is printed first, because this takes about a minute.
     if parts := missing(parts_of(suite)):
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
     for _ in tqdm(compile_parts(parts, cores), total=len(parts), disable=None if parts else True, leave=False):

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from tabulate import tabulate
 
-from xmlc.cli._options import FILE, out_option, threads_option
+from xmlc.cli._options import out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_json
 from xmlc.data.formats.npz import read_matrix
@@ -22,6 +22,7 @@ from xmlc.kernels.csr import as_estimates, as_labels
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.measures import UNLABELLED_METHODS
+from xmlc.suite.options import file_option
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
@@ -30,22 +31,15 @@ from xmlc.thresholds.sweeps import fit_unlabelled, tune
 SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # scores to print, in percent
 
 
-@click.command(
-    help="Choose label sets for the instances of --test.\n\nThe label sets are scored if you add --test-truth. All "
-    "matrices are files from scipy.sparse.save_npz with a column for each label."
-)
+@click.command()
 @click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
               help="Method for thresholds (tuned, or expected-f) or for inference; repeatable.")  # fmt: skip
-@click.option("--test", type=FILE, required=True, help="Estimates for the instances to label.")
-@click.option("--test-truth", type=FILE, default=None, help="True label sets of the instances of --test.")
-@click.option(
-    "--validation", type=FILE, default=None, help="Estimates for instances outside the model's training data."
-)
-@click.option("--truth", type=FILE, default=None, help="True label sets of the instances of --validation.")
-@click.option("--training-truth", type=FILE, default=None,
-              help="Label sets of the training data, for label frequencies.  [default: --truth]")  # fmt: skip
-@click.option("--measure", default=None,
-              help="Measure to tune for, such as macro_f_present.  [default: from the method]")  # fmt: skip
+@file_option("--test", "Estimates for the instances to label.", required=True)
+@file_option("--test-truth", "True label sets of the instances of --test.")
+@file_option("--validation", "Estimates for instances outside the model's training data.")
+@file_option("--truth", "True label sets of the instances of --validation.")
+@file_option("--training-truth", "Label sets of the training data, for label frequencies.  [default: --truth]")
+@click.option("--measure", help="Measure to tune for, such as macro_f_present.  [default: from the method]")
 @threads_option
 @out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json.")
 def command(
@@ -59,7 +53,11 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Tune thresholds or infer label sets. Write the label sets and the thresholds, and print the scores."""
+    """Choose label sets for the instances of --test.
+
+    The label sets are scored if you add --test-truth. All matrices are files from scipy.sparse.save_npz with a column
+    for each label.
+    """
     for method in methods:
         learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
         if learns and not (validation and truth):

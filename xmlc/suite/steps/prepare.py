@@ -14,7 +14,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FILE, FOLDER, out_option
+from xmlc.cli._options import FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
 from xmlc.core.environment import step_costs
@@ -27,7 +27,7 @@ from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.synthetic import is_made, name_in_records
 from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, catalogue_entry, load_catalogue
-from xmlc.suite.options import catalogue_option
+from xmlc.suite.options import catalogue_option, file_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name
 
@@ -336,16 +336,12 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 @click.argument("dataset")
 @click.option("--source", type=FOLDER, required=True, help="Folder written by `xmlc download` or `xmlc synth`.")
 @out_option("Folder to write.")
-@click.option("--statistics", type=FILE, required=True, help="JSON file to write with the dataset's statistics.")
+@file_option("--statistics", "JSON file to write with the dataset's statistics.", required=True)
 @catalogue_option
-@click.option(
-    "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
-)
-@click.option(
-    "--filter",
-    type=FILE,
-    help="File of lines `instance label` (from 0): test pairs that measures ignore.  [default: from the catalogue]",
-)
+@click.option("--validation-share", default=0.2, show_default=True,
+              help="Share of the training set to hold out for validation.")  # fmt: skip
+@file_option("--filter", "File of lines `instance label` (from 0): test pairs that measures ignore.  "
+             "[default: from the catalogue]")  # fmt: skip
 def command(
     dataset: str,
     source: Path,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, threads_option
+from xmlc.cli._options import FOLDER, threads_option
 from xmlc.core.environment import peak_bytes
 from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import K, ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking
-from xmlc.suite.options import data_option, each_in_turn
+from xmlc.suite.options import data_option, each_in_turn, file_option
 from xmlc.suite.results.records.ranking import RankingCosts, RankingRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
@@ -22,21 +22,15 @@ from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 @data_option
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
               help="Folder written by `xmlc train`; repeatable together with --training and --out.")  # fmt: skip
-@click.option(
-    "--training", "trainings", type=FILE, multiple=True, required=True, help="Record written by `xmlc train`."
-)
-@click.option(
-    "--propensity",
-    type=(float, float),
-    metavar="A B",
-    help="Propensity parameters for PSP@k and PSnDCG@k.  [default: from the dataset's name]",
-)
+@file_option("--training", "Record written by `xmlc train`.", multiple=True, required=True)
+@click.option("--propensity", type=(float, float), metavar="A B",
+              help="Propensity parameters for PSP@k and PSnDCG@k.  [default: from the dataset's name]")  # fmt: skip
 @threads_option
-@click.option("--out", type=FILE, multiple=True, required=True, help="JSON record to write.")
+@file_option("--out", "JSON record to write.", multiple=True, required=True)
 def command(
     data: Path,
     models: tuple[Path, ...],
-    trainings: tuple[Path, ...],
+    training: tuple[Path, ...],
     propensity: tuple[float, float] | None,
     threads: int,
     out: tuple[Path, ...],
@@ -46,8 +40,8 @@ def command(
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)
     propensity_of_labels, Y = propensities(prepared.part("train")[1], a, b), prepared.part("test")[1]
-    for folder, training, record in each_in_turn(model=models, training=trainings, out=out):
-        step = TrainedStep.read("rank", data, training, threads)
+    for folder, trained, record in each_in_turn(model=models, training=training, out=out):
+        step = TrainedStep.read("rank", data, trained, threads)
         model = step.load(folder)
         labels, ms = rank_timed(model, step.data, max(K))
         metrics = ranking_metrics(Y, labels, propensity_of_labels)

@@ -24,9 +24,8 @@ from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 @training_option
 @parameters_option
 @click.option("--hyperparameter", required=True, help="Name of the hyperparameter to vary.")
-@click.option(
-    "--value", "values", multiple=True, required=True, help="Value of the hyperparameter as JSON; repeatable."
-)
+@click.option("--value", "values", multiple=True, required=True,
+              help="Value of the hyperparameter as JSON; repeatable.")  # fmt: skip
 @threads_option
 @record_option
 def command(
@@ -49,9 +48,8 @@ def command(
 
 def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> SweepRow:
     """Train with one value of a hyperparameter into a temporary folder next to the record, and rank the test set."""
-    model = make_estimator(
-        step.about.estimator, step.about.hyperparameters | {swept: value}, step.about.seed, step.threads
-    )
+    about = step.about
+    model = make_estimator(about.estimator, about.hyperparameters | {swept: value}, about.seed, step.threads)
     with trained_beside(out, model, *step.data.part("train")) as (seconds, _):
         labels, ms = rank_timed(model, step.data, max(K))
     trees = shape_of_trees(model)

@@ -51,18 +51,15 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
     parameters = {**defaults, **given}
-    if unknown := [key for key in parameters if key not in (*SIZES, *defaults)]:
-        raise XmlcError(
-            f"{name}: found {', '.join(unknown)}, expected parameters of kind {kind}: {', '.join(defaults)}"
-        )
-    n_train, n_test = int(parameters["n_train"]), int(parameters["n_test"])
+    if unknown := ", ".join(key for key in parameters if key not in (*SIZES, *defaults)):
+        raise XmlcError(f"{name}: found {unknown}, expected parameters of kind {kind}: {', '.join(defaults)}")
+    n_train, n_test, d, m = (int(parameters[key]) for key in SIZES)
     model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
     with atomic_folder(out) as folder:
-        for part, (start, end) in {"train": (0, n_train), "test": (n_train, n_train + n_test)}.items():
-            size = (end - start, int(parameters["n_features"]), int(parameters["n_labels"]))
+        for part, start, n in (("train", 0, n_train), ("test", n_train, n_test)):
             posteriors = []
-            with repository_writer(folder / f"{part}.txt", *size) as write:
-                for a, b in row_blocks(end - start, ROWS_AT_A_TIME):
+            with repository_writer(folder / f"{part}.txt", n, d, m) as write:
+                for a, b in row_blocks(n, ROWS_AT_A_TIME):
                     X, Y, P = model.draw(start + a, start + b, n_jobs)
                     write(X, Y)
                     posteriors += [P] if P is not None else []
@@ -74,27 +71,24 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
         write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})
 
 
-@click.command(
-    help="Generate a synthetic dataset of the catalogue.\n\nThe key `synthetic` describes multi-label data with known "
-    "posteriors, or few-shot multi-class data. With --one-in, the key `shape` describes data as large as a real set."
-)
+@click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option(
-    "--one-in",
-    type=click.IntRange(1),
-    help="Use the key `shape`: all features and labels, but only one in this many instances.",
-)
+@click.option("--one-in", type=click.IntRange(1),
+              help="Use the key `shape`: all features and labels, but only one in this many instances.")  # fmt: skip
 @catalogue_option
 @threads_option
 def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
-    """Draw the training and the test part. Write both parts as text, together with their posteriors."""
-    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
+    """Generate a synthetic dataset of the catalogue.
+
+    The key `synthetic` describes multi-label data with known posteriors, or few-shot multi-class data. With --one-in,
+    the key `shape` describes data as large as a real set.
+    """
+    known = load_catalogue(*catalogue)
+    entry = catalogue_entry(dataset, known)
     listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
     if listed is None:
-        made = [name for name, one in load_catalogue(*catalogue).items() if one.synthetic]
-        raise XmlcError(
-            f"DATASET: found {dataset}, expected {nearest(dataset, made)}, which are synthetic in the catalogue"
-        )
+        expected = nearest(dataset, [name for name, one in known.items() if one.synthetic])
+        raise XmlcError(f"DATASET: found {dataset}, expected {expected}, which are synthetic in the catalogue")
     given = {key: value for key, value in listed.items() if key != "kind"}
     make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)

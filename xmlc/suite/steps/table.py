@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
-from xmlc.suite.options import records_argument, titles_option
+from xmlc.cli._options import FOLDER
+from xmlc.suite.options import file_option, records_argument, titles_option
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known, build_table, record_files, write_table
 from xmlc.suite.results.manifest import Manifest
@@ -20,14 +20,10 @@ from xmlc.suite.results.settings import settings_of
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
-@click.option("--suite", type=FILE, default=None, help="YAML file of the suite; Table 3 prints its ranges.")
+@file_option("--suite", "YAML file of the suite; Table 3 prints its ranges.")
 @titles_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Path without suffix of the .csv, .md and .tex files to write.",
-)
+@click.option("--out", type=click.Path(path_type=Path), required=True,
+              help="Path without suffix of the .csv, .md and .tex files to write.")  # fmt: skip
 def command(
     name: str,
     records: tuple[Path, ...],
@@ -39,13 +35,11 @@ def command(
     out: Path,
 ) -> None:
     """Build and write the table, and print the paths of its files."""
-    made = Manifest(
-        name, paper, record_files(records, of_methods, table_of(name, paper)), published, suite, titles=titles
-    )
+    files = record_files(records, of_methods, table_of(name, paper))
     known: Known = {}
+    made = Manifest(name, paper, files, published, suite, titles=titles)
     table = build_table(made, known)
-    files = write_table(table, out)
+    written = write_table(table, out)
     settings = settings_of(source.record for source in known.values())
     replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
-    for file in files:
-        click.echo(str(file))
+    click.echo("\n".join(map(str, written)))

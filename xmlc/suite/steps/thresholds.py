@@ -13,7 +13,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FILE, FOLDER, out_option
+from xmlc.cli._options import FOLDER, out_option
 from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
@@ -23,7 +23,7 @@ from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import Resampled, resampled_sets
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.suite.options import extension_option
+from xmlc.suite.options import extension_option, file_option
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.prepared import Prepared
@@ -201,18 +201,14 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
     )
 
 
-@click.command(
-    help="Tune thresholds by each METHOD, and evaluate them.\n\nThresholds are tuned on the validation set and "
-    "evaluated on the test set. Without --estimates each METHOD must be one that needs no validation set."
-)
+@click.command()
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
 @click.option("--min-probability", type=float, default=0.0, help="Without --estimates, omit smaller probabilities.")
 @extension_option
 @click.argument("methods", nargs=-1)
 @out_option("Folder for <method>.npy.", required=False, name="--thresholds")
-@click.option("--calibration", type=FILE, default=None,
-              help="JSON record to write with the calibration of --estimates.")  # fmt: skip
+@file_option("--calibration", "JSON record to write with the calibration of --estimates.")
 @out_option("Folder for <method>.json, one record per method.")
 def command(
     step: TrainedStep,
@@ -224,7 +220,11 @@ def command(
     calibration: Path | None,
     out: Path,
 ) -> None:
-    """Tune and evaluate the threshold methods, one after another."""
+    """Tune thresholds by each METHOD, and evaluate them.
+
+    Thresholds are tuned on the validation set and evaluated on the test set. Without --estimates each METHOD must be
+    one that needs no validation set.
+    """
     if estimates is None:
         if calibration:
             raise click.UsageError("--calibration: found no estimates. Add --estimates")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FILE, SEED, out_option, threads_option
+from xmlc.cli._options import SEED, out_option, threads_option
 from xmlc.core.environment import peak_bytes
 from xmlc.core.files import folder_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.options import data_option, each_in_turn, estimator_option, name_option, parameters_option
+from xmlc.suite.options import data_option, each_in_turn, estimator_option, file_option, name_option, parameters_option
 from xmlc.suite.results.records.base import TrainingSplit
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.training import SearchSummary, TrainingCosts, TrainingRecord
@@ -29,13 +29,12 @@ SPLITS_OF: dict[str, TrainingSplit] = {"train": "full", "fit": "80"}
 @estimator_option
 @name_option
 @parameters_option
-@click.option("--tuned", type=FILE, default=None,
-              help="File written by `xmlc tune`, whose best values override --parameters.")  # fmt: skip
+@file_option("--tuned", "File written by `xmlc tune`, whose best values override --parameters.")
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
               help="Seed of estimator and split; repeatable together with --out and --record.")  # fmt: skip
 @threads_option
 @out_option("Folder for the model.", multiple=True)
-@click.option("--record", "records", type=FILE, multiple=True, required=True, help="JSON record to write.")
+@file_option("--record", "JSON record to write.", multiple=True, required=True)
 def command(
     data: Path,
     part: str,
@@ -46,11 +45,11 @@ def command(
     seeds: tuple[int, ...],
     threads: int,
     out: tuple[Path, ...],
-    records: tuple[Path, ...],
+    record: tuple[Path, ...],
 ) -> None:
     """Train with each seed and save the models."""
     search: SearchSummary | None = None
-    for seed, folder, record in each_in_turn(seed=seeds, out=out, record=records):
+    for seed, folder, file in each_in_turn(seed=seeds, out=out, record=record):
         prepared = Prepared(data, seed)
         if tuned is not None:
             result = SearchRecord.read_for(tuned, estimator, prepared.digest)
@@ -67,4 +66,4 @@ def command(
             train_peak_bytes=peak_bytes(),
             model_bytes=folder_bytes(folder),
         )
-        step.write(TrainingRecord, record, written=folder, costs=costs, tuning=search)
+        step.write(TrainingRecord, file, written=folder, costs=costs, tuning=search)
