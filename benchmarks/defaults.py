@@ -17,7 +17,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.config.ranges import parse_space
 from xmlc.suite.options import data_option
 from xmlc.suite.steps.prepared import Prepared, StatisticName
-from xmlc.suite.steps.tuning.methods import random_trials
+from xmlc.suite.steps.tune import random_trials
 
 DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"

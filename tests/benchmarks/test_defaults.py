@@ -6,7 +6,7 @@ from benchmarks.defaults import SPACES
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config.ranges import parse_space
-from xmlc.suite.steps.tuning.methods import random_trials
+from xmlc.suite.steps.tune import random_trials
 
 
 @pytest.mark.parametrize("estimator", SPACES)

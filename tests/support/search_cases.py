@@ -5,7 +5,7 @@ from math import log10
 import pytest
 
 from xmlc.suite.config.ranges import parse_space
-from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges
+from xmlc.suite.steps.tune import METHODS, search_in_ranges
 
 NEEDS_SMAC = pytest.mark.needs("tune")
 EACH = [pytest.param(method, marks=NEEDS_SMAC if method == "smac" else ()) for method in METHODS]

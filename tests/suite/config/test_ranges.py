@@ -6,7 +6,7 @@ from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.ranges import Range, parse_space
-from xmlc.suite.steps.tuning.methods import random_trials
+from xmlc.suite.steps.tune import random_trials
 
 SPACE = {
     "gamma": Range.parse("gamma", {"low": 1e-3, "high": 10, "log": True}),

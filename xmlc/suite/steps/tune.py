@@ -1,10 +1,14 @@
-"""Run `xmlc tune`: search for the hyperparameters with the highest P@1 on the validation set."""
+"""Run `xmlc tune`: search for the hyperparameters with the highest P@1 on the validation set.
+
+A search runs on the 80/20 split (plt2016, Section 6.1 and Appendix C). The module `smac_search` contains the search by
+SMAC.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,10 +17,11 @@ from typing import cast
 import click
 import numpy as np
 
-from xmlc.cli._options import FILE, SEED, threads_option
+from xmlc.cli._options import SEED, threads_option
 from xmlc.core.environment import environment
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.progress import Progress
+from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.metrics.ranking import K, hits_at_k
@@ -24,16 +29,16 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, TrialObjective, parse_space
+from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Space, TrialObjective, parse_space
 from xmlc.suite.config.suite import Stages
-from xmlc.suite.options import data_option, estimator_option, json_option, record_option
+from xmlc.suite.options import data_option, estimator_option, file_option, json_option, record_option
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.schemas import converted
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import dataset_of, trained_beside
-from xmlc.suite.steps.tuning.methods import METHODS, search_in_ranges, search_in_stages
 
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
+METHODS = ("random", "smac")
 IN_STAGES = "stages"
 IN_ONE = 45  # An instance's score is the mean of P@1, P@3 and P@5, as a whole number in units of 1/45.
 
@@ -48,8 +53,8 @@ class Search:
     budget: int
     #: The ranges or the stages from the configuration.
     space: object
-    #: The values that the search may try for each hyperparameter, or the two ends of the hyperparameter's interval.
-    tried: Mapping[str, tuple[object, ...]]
+    #: Pairs of a hyperparameter and a value that the search may try, or an end of the hyperparameter's interval.
+    tried: list[tuple[str, object]]
     #: Function that runs the search. Its argument is the objective function.
     run: Callable[[TrialObjective], None]
     #: Number of 80/20 splits over which the mean of P@1, P@3 and P@5 is maximised. None maximises P@1 on the first
@@ -81,7 +86,7 @@ def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, 
         A range is not valid.
     """
     ranges = parse_space(space)
-    tried = {name: values.ends() for name, values in ranges.items()}
+    tried = [(name, value) for name, values in ranges.items() for value in values.ends()]
     run = partial(search_in_ranges, method, ranges, budget=budget, seed=seed, given=first)
     return Search(method, budget, space, tried, run)
 
@@ -106,14 +111,11 @@ def in_stages(
         Hyperparameters that override those of every trial.
     """
     trials = resolved(stages, labels_per_instance)
-    tried: dict[str, tuple[object, ...]] = {}
-    for name, value in (item for stage in trials for trial in stage for item in trial.items()):
-        tried[name] = (*tried.get(name, ()), value)
     return Search(
         method=AUTO if sample else IN_STAGES,
         budget=sum(map(len, trials)),
         space=stages,
-        tried=tried,
+        tried=[pair for stage in trials for trial in stage for pair in trial.items()],
         run=partial(search_in_stages, trials, ties=splits is not None),
         splits=splits,
         fitted=MOST_FITTED if sample else None,
@@ -214,23 +216,99 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
 
 
+def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
+    """Call ``objective`` with all trials of the stages, one stage after another.
+
+    A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. If
+    several trials are equally good, the first of these trials is used. No trial is repeated.
+
+    Parameters
+    ----------
+    stages : list of list of dict
+    objective : callable
+        Returns the number to maximise for given hyperparameters.
+    ties : bool
+        Whether to combine the next stage with each of several equally good trials, instead of only the first.
+    """
+    tried: list[Hyperparameters] = []
+    best: list[Hyperparameters] = [{}]
+    highest = -math.inf
+    for stage in stages:
+        for trial in [start | changes for start in best for changes in stage]:
+            if trial in tried:
+                continue
+            tried.append(trial)
+            worth = objective(trial)
+            if worth > highest:
+                best, highest = [], worth
+            if worth == highest and (ties or not best):
+                best.append(trial)
+
+
+def search_in_ranges(
+    method: str, space: Space, objective: TrialObjective, budget: int, seed: int, given: Hyperparameters
+) -> None:
+    """Call ``objective`` with up to ``budget`` trials. The first trial has the given hyperparameters.
+
+    No search therefore ends with a lower objective than the given hyperparameters have. The first trial is left out if
+    one of the given values is outside its range. The result of the search may then be worse than the given
+    hyperparameters.
+
+    Parameters
+    ----------
+    method : {"random", "smac"}
+        ``smac`` ends early if no untried values are left in the space.
+    space : dict of str to Range
+    objective : callable
+        Returns the number to maximise for one value of each hyperparameter. The number must be finite.
+    budget : int
+        Number of trials, at least 1.
+    seed : int
+        Seed, not negative. The trials depend on the seed, the space, the given values and the results of ``objective``.
+    given : dict of str to value
+        Configured hyperparameters. Values outside the space are ignored.
+
+    Raises
+    ------
+    XmlcError
+        The package of the search method is not installed.
+    """
+    first = {name: given[name] for name in space if name in given and given[name] in space[name]}
+    known = first if len(first) == len(space) else None
+    if method == "smac":
+        try:
+            from xmlc.suite.steps.smac_search import smac_search
+        except ImportError as error:
+            said = f"smac cannot be imported ({error}), without which a search can be random"
+            raise needs_extra(said, "tune") from error
+        smac_search(space, objective, budget, seed, known)
+        return
+    for trial in [*([known] if known else []), *random_trials(space, budget - bool(known), seed)]:
+        objective(trial)
+
+
+def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
+    """Draw hyperparameters at random.
+
+    Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter search.
+    """
+    for trial in range(n_trials):
+        key = stream_key(seed, Stream.TRIAL + trial)
+        yield {name: space[name].at(float(random_unit(np.uint64(key), i))) for i, name in enumerate(sorted(space))}
+
+
 @click.command(help="Search hyperparameters by P@1 on the validation set.")
 @data_option
 @estimator_option
 @json_option("--parameters", "Hyperparameters as a JSON object. Trials after the first replace the searched ones.")
 @json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
-@click.option(
-    "--stages",
-    default=None,
-    help="Stages of trials as JSON instead of ranges, such as "
-    '[[{"alpha": 0}, {"alpha": 1}], [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. '
-    "--method and --budget are ignored.",
-)
+@click.option("--stages", help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
+              ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. --method and --budget'
+              " are ignored.")  # fmt: skip
 @json_option("--trial-overrides", "With --stages, values for trials only, not for the final model.")
 @click.option("--sample", is_flag=True, help=f"With --stages, train on at most {MOST_FITTED} instances and"
               f" validate on at most {MOST_VALIDATED}.")  # fmt: skip
-@click.option("--tuned", type=FILE, default=None,
-              help="With --stages, result of an earlier search. Its best values are the first trial.")  # fmt: skip
+@file_option("--tuned", "With --stages, result of an earlier search. Its best values are the first trial.")
 @click.option("--splits", type=click.IntRange(min=1), default=None,
               help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
               f" {MOST_VALIDATED} validation instances.")  # fmt: skip
@@ -268,16 +346,15 @@ def command(
     elif stages is not None:
         before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
-        labels = prepared.meta["labels_per_instance"]
-        search = in_stages(every, labels, splits, sample, trial_overrides)
+        search = in_stages(every, prepared.meta["labels_per_instance"], splits, sample, trial_overrides)
     check_tried(search, estimator)
     fixed = parameters | search.trial_overrides
 
     def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
         return make_estimator(estimator, fixed | trial, seed, threads)
 
-    about = f"tune {estimator} on {prepared.meta['name']}, at most {search.budget} trials"
     with Progress(search.budget, f"tuning {estimator}", "trials") as progress:
+        about = f"tune {estimator} on {prepared.meta['name']}, at most {search.budget} trials"
         trials = Trials(search, data, make, out, progress, about)
         search.run(trials)
     SearchRecord(
@@ -300,10 +377,9 @@ def command(
 
 def check_tried(search: Search, estimator: str) -> None:
     """Raise an error if a search has unknown hyperparameters or invalid values. This check runs before any training."""
-    first = make_estimator(estimator, {name: values[0] for name, values in search.tried.items()}, 0, 1)
-    for name, values in search.tried.items():
-        for value in values:
-            check_value(type(first), name, value)
+    first = make_estimator(estimator, dict(reversed(search.tried)), 0, 1)
+    for name, value in search.tried:
+        check_value(type(first), name, value)
 
 
 def parse_stages(text: str) -> Stages:

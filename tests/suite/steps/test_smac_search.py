@@ -8,7 +8,7 @@ from search_cases import FIRST, NEEDS_SMAC, hill, trials_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.ranges import parse_space
-from xmlc.suite.steps.tuning.methods import METHODS
+from xmlc.suite.steps.tune import METHODS
 
 pytestmark = NEEDS_SMAC
 

@@ -18,8 +18,7 @@ from xmlc.suite.config.ranges import MOST_VALIDATED
 from xmlc.suite.steps import tune
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.tune import command as tune_command
-from xmlc.suite.steps.tune import resolved
-from xmlc.suite.steps.tuning.methods import search_in_stages
+from xmlc.suite.steps.tune import resolved, search_in_stages
 
 
 @pytest.fixture(scope="module")
