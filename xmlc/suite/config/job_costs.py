@@ -167,25 +167,20 @@ def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     """Return the wall minutes that a step requests. The estimate for one processor is multiplied by the margin."""
-    model = wildcards.get("model")
-    if model and (own := project.models[model].minutes):
-        return own
-    return min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
+    own = project.models[wildcards["model"]].minutes if wildcards.get("model") else None
+    return own or min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
 
 
 def size_of(project: Project, dataset: str) -> Size:
     """Return the size of a dataset: counted if the dataset is prepared, and from the catalogue otherwise."""
-    return _count_of(dataset) or project.entry(dataset).size
+    path = Path(paths.STATISTICS.of(dataset=dataset))
+    counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
+    return counted or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
     """Return whether a dataset's size was counted or is in the catalogue. Otherwise a default size is used."""
     return size_of(project, dataset) != Size()
-
-
-def _count_of(dataset: str) -> Size | None:
-    path = Path(paths.STATISTICS.of(dataset=dataset))
-    return _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 
 @lru_cache(maxsize=256)

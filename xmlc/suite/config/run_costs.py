@@ -95,8 +95,8 @@ def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
 def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
     """Return settings with which a run fits a machine better, and the jobs for the given paths that do not fit."""
     jobs, threads = estimate(project, made), project.settings.threads
-    peaks, settings = _too_large(jobs, machine.memory), []
-    out = peaks
+    out = peaks = _too_large(jobs, machine.memory)
+    settings = []
     narrow = estimate(with_threads(project, 1), made)  # With one thread, a forest grows one tree at a time.
     if len(less := _too_large(narrow, machine.memory)) < len(peaks):
         jobs, out, threads, settings = narrow, less, 1, ["threads=1"]
@@ -107,11 +107,10 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
     left = _left_out(project, new, jobs, at_once, machine.disk)
     jobs = {job: cost for job, cost in jobs.items() if job.dataset not in left}
     kept, dropped = (disk_of(project, new - {*left}, jobs, at_once, drop_all) for drop_all in (False, True))
-    out_elsewhere = [pair for pair in out if pair[0] not in left]
     if left:
         rest = [name for name in project.settings.named_datasets or _datasets(made) if name not in left]
         settings.append(f"datasets='[{', '.join(rest)}]'")
-    if out_elsewhere:
+    if out_elsewhere := [pair for pair in out if pair[0] not in left]:
         settings.append(f"models='{_models_without(project, out_elsewhere)}'")
     if kept > machine.disk and kept > dropped:
         settings.append("keep_models=false")
@@ -177,19 +176,15 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
     lines = [f"estimates are within a factor of 3 for jobs above a minute, threads={threads}. {here}: {said}"]
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
         largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
-        lines.append(
-            f"  {dataset}: {'; '.join(f'{_gb(peak)} GB {step} {model}' for peak, step, model in largest_first)}"
-        )
+        jobs = "; ".join(f"{_gb(peak)} GB {step} {model}" for peak, step, model in largest_first)
+        lines.append(f"  {dataset}: {jobs}")
     if is_disk_short:
         least = _gb(choice.least_disk)
         lines.append(f"  disk of the jobs that fit: {_gb(choice.disk)} GB, with keep_models=false {least} GB")
     if choice.fits_nothing:
         return [*lines, f"no job fits. Free {_gb(choice.least_disk - machine.disk)} GB, or use another disk"]
-    said = (
-        f"no job fits without leaving out {', '.join(choice.left_out)}"
-        if choice.left_out
-        else "other settings fit better"
-    )
+    left = ", ".join(choice.left_out)
+    said = f"no job fits without leaving out {left}" if left else "other settings fit better"
     return [*lines, f"{said}. Add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
 
 
@@ -224,8 +219,8 @@ def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], 
 
 def _datasets(made: Iterable[str]) -> list[str]:
     """Return the datasets of the models and searches that write the given paths."""
-    found = [run["dataset"] for path in made if (run := paths.IN_RUN.read(path) or paths.TUNING.read(path))]
-    return list(dict.fromkeys(found))
+    runs = (paths.IN_RUN.read(path) or paths.TUNING.read(path) for path in made)
+    return list(dict.fromkeys(run["dataset"] for run in runs if run))
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:

@@ -24,6 +24,5 @@ def command(step: TrainedStep, model: SparseProbabilityEstimator, min_probabilit
         for part in ("val", "test"):
             _, ms = write_estimates(model, step.data, part, min_probability, folder)
             parts[part] = PartEstimates(ms_per_instance=ms)
-        EstimatesRecord(min_probability=min_probability, parts=parts, **step.finish(written=folder)).write(
-            folder / EstimatesRecord.FILE
-        )
+        record = EstimatesRecord(min_probability=min_probability, parts=parts, **step.finish(written=folder))
+        record.write(folder / EstimatesRecord.FILE)

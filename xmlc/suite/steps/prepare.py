@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -131,9 +132,8 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
     files = files if with_filter else replace(files, filter=None)
     for name in files.files:
         if not (source / name).is_file():
-            raise XmlcError(
-                f"{source / name}: found no such file. Run xmlc download {dataset.name}, or copy the file there"
-            )
+            advice = f"Run xmlc download {dataset.name}, or copy the file there"
+            raise XmlcError(f"{source / name}: found no such file. {advice}")
         if has_list:
             with _copies_named(source):
                 check_listed(source, name)
@@ -167,24 +167,14 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     labels = source / files.labels if files.labels else None
     if format == "arff":
         check_alike(source / train[0], source / test[0], labels)
-
-    def read(vocabulary: dict[str, int] | None) -> tuple[DataPart, ...]:
-        return tuple(
-            load(
-                source / names[0],
-                format,
-                zero_based=files.zero_based,
-                labels=source / names[1] if names[1:] else labels,
-                vocabulary=vocabulary,
-            )
-            for names in (train, test)
-        )
-
+    places = [(source / names[0], source / names[1] if names[1:] else labels) for names in (train, test)]
+    read = partial(load, format=format, zero_based=files.zero_based)
     try:
-        first, second = read(None)
+        first, second = (read(data, labels=labels) for data, labels in places)
     # Only the format vw raises this error. Features whose names are no numbers get numbers, the same in both files.
     except NoIds:
-        first, second = read({})
+        vocabulary: dict[str, int] = {}
+        first, second = (read(data, labels=labels, vocabulary=vocabulary) for data, labels in places)
     return first, second
 
 
@@ -192,10 +182,8 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
     """Return texts about counts that differ from published counts, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
-        expected = published.get(key)
-        if expected is None:
-            continue
         found = counts[key]
+        expected = published.get(key, found)
         tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
         if abs(found - expected) > tolerance:
             shown = f"{found:.2f}" if isinstance(found, float) else found
@@ -209,13 +197,9 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
     nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
-    if not untested:
-        return []
     hint = f", and {nowhere} of them none in the training set (check m)" if nowhere else ""
-    return [
-        f"{untested} of {m} labels have no instance in the test set{hint}. Macro-F counts such a label as 1 if it is "
-        "not predicted (0/0 = 1)"
-    ]
+    about = "Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
+    return [f"{untested} of {m} labels have no instance in the test set{hint}. {about}"] if untested else []
 
 
 def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
@@ -268,8 +252,7 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
         Whether label ids start from 0.
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
-    column = split_files.get("column", 0)
-    parts = (split_files["train"], split_files["test"])
+    parts, column = (split_files["train"], split_files["test"]), split_files.get("column", 0)
     train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
     return (X[train], Y[train]), (X[test], Y[test])
 
@@ -314,16 +297,13 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     rows: dict[int, None] = {}
     malformed = MalformedLines(path)
+    expected = f"each row number from 1 to {n_rows} at most once in column {column} (counted from 0)"
     for number, line in text_lines(path):
         cells = words(line)
         cell = next(islice(cells, column, None), "")
         row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
         if cells and (not 0 <= row < n_rows or row in rows):
-            malformed.add(
-                number,
-                quoted(cell),
-                f"each row number from 1 to {n_rows} at most once in column {column} (counted from 0)",
-            )
+            malformed.add(number, quoted(cell), expected)
         elif cells:
             rows[row] = None
     malformed.raise_any()

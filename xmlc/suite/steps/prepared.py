@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast, get_args
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,9 @@ from xmlc.kernels.stored import load_array, load_description
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
 StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
+COUNTED: tuple[StatisticName, ...] = get_args(StatisticName)
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
-DESCRIBED |= dict.fromkeys(("n_train", "n_test", "d", "m"), int)
-COUNTED: tuple[StatisticName, ...] = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
+DESCRIBED |= dict.fromkeys(COUNTED[:4], int)
 
 
 class ValidationSplit(TypedDict):
@@ -103,9 +103,8 @@ class Prepared:
         if not file.exists():
             raise XmlcError(f"{self.folder}: found no meta.json, expected a prepared dataset. Run xmlc prepare")
         if (found := load_description(file, {"version": int})["version"]) != FORMAT_VERSION:
-            raise XmlcError(
-                f"{self.folder}: found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
-            )
+            said = f"found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
+            raise XmlcError(f"{self.folder}: {said}")
         self.meta = cast(Meta, load_description(file, DESCRIBED))
         self.digest: str = self.meta["digest"]
 

@@ -155,10 +155,8 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
     # The sum adds sizes one by one, so that the order is fixed.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
-    k = np.diff(Y_hat.indptr)
-    sums = np.bincount(
-        np.repeat(np.arange(Y_hat.shape[0]), k), gains[Y_hat.indices, np.repeat(k, k) - 1], Y_hat.shape[0]
-    )
+    n, k = Y_hat.shape[0], np.diff(Y_hat.indptr)
+    sums = np.bincount(np.repeat(np.arange(n), k), gains[Y_hat.indices, np.repeat(k, k) - 1], n)
     return np.where(k == 0, truth.p_empty[0], sums)
 
 
@@ -282,9 +280,8 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
     If the method takes marginals, each call also computes the marginals from the samples.
     """
     chosen = METHODS[method]
-    if chosen.takes == "joint":
-        return lambda: chosen.infer(samples, n_jobs=threads)
-    return lambda: chosen.infer(marginals_of(samples), n_jobs=threads)
+    read = marginals_of if chosen.takes != "joint" else lambda given: given
+    return lambda: chosen.infer(read(samples), n_jobs=threads)
 
 
 @click.command(help="Score and time inference methods on known distributions.")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float, Integer
-from smac import HyperparameterOptimizationFacade, Scenario
+from smac import HyperparameterOptimizationFacade as Facade
+from smac import Scenario
 from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory import TrialInfo, TrialValue
 
@@ -37,17 +38,12 @@ def smac_search(
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
         # For example, SMAC computes the mean of an empty array if every remaining point has been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
-        scenario = Scenario(
-            configurations, output_directory=Path(folder), deterministic=True, n_trials=budget, seed=seed
-        )
-        facade = HyperparameterOptimizationFacade(
-            scenario,
-            # By default SMAC refits its model after eight trials. Such rare refits save little time if a trial takes
-            # seconds.
-            config_selector=HyperparameterOptimizationFacade.get_config_selector(scenario, retrain_after=1),
-            logging_level=False,
-            overwrite=True,
-        )
+        place = Path(folder)
+        scenario = Scenario(configurations, output_directory=place, deterministic=True, n_trials=budget, seed=seed)
+        # By default SMAC refits its model after eight trials. Such rare refits save little time if a trial takes
+        # seconds.
+        selector = Facade.get_config_selector(scenario, retrain_after=1)
+        facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         if first is not None:
             choices = {name: values.values for name, values in space.items() if values.values}
             places = {name: choices[name].index(value) if name in choices else value for name, value in first.items()}

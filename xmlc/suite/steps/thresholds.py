@@ -28,7 +28,7 @@ from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
-from xmlc.thresholds.bounds import GRID, priors
+from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import METHODS, Tuned, fit_unlabelled, scores_of, tune
@@ -67,12 +67,9 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
         return scores
 
     few = min(WARM_UP_ROWS, Y_val.shape[0])
-    tune(
-        method, some_rows(spe["val"], 0, few), Y_val[:few], prior, min_probability=min_probability
-    )  # This untimed call compiles the kernels.
-    tuned, seconds = timed(
-        lambda: tune(method, spe["val"], Y_val, prior, GRID, min_probability, score_test, unlabelled=spe_test)
-    )
+    tune_on = partial(tune, method, priors=prior, min_probability=min_probability)
+    tune_on(some_rows(spe["val"], 0, few), Y_val[:few])  # This untimed call compiles the kernels.
+    tuned, seconds = timed(partial(tune_on, spe["val"], Y_val, score_test=score_test, unlabelled=spe_test))
     return tuned, seconds - fsum(test_seconds)
 
 
