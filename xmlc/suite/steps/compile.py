@@ -8,23 +8,13 @@ from tempfile import TemporaryDirectory
 import click
 from tqdm import tqdm
 
+from xmlc import compiling
 from xmlc.cli._options import FILE
-from xmlc.compiling import (
-    N_FEATURES,
-    N_LABELS,
-    N_TRAIN,
-    CompiledPart,
-    compile_parts,
-    few,
-    methods_of,
-    missing,
-    model_of,
-)
 
 LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values and need no kernels.
 
 
-def parts_of(suite: Path) -> list[CompiledPart]:
+def parts_of(suite: Path) -> list[compiling.CompiledPart]:
     """Return the parts of compilation that the steps of a suite need. Parts that take long come first.
 
     Raises
@@ -38,10 +28,10 @@ def parts_of(suite: Path) -> list[CompiledPart]:
     models = {name: model for name, model in configured.models.items() if model.estimator not in LOOK_UP}
     inferring = {method for model in configured.models for method in configured.inferred(model)}
     return [
-        *(model_of(name, model.estimator, model.hyperparameters) for name, model in models.items()),
-        CompiledPart("data", compile_data, {}),
-        CompiledPart("ranking", compile_ranking, {}),
-        *methods_of([*configured.methods, *configured.measure_methods], sorted(inferring)),
+        *(compiling.model_of(name, model.estimator, model.hyperparameters) for name, model in models.items()),
+        compiling.CompiledPart("data", compile_data, {}),
+        compiling.CompiledPart("ranking", compile_ranking, {}),
+        *compiling.methods_of([*configured.methods, *configured.measure_methods], sorted(inferring)),
     ]
 
 
@@ -51,7 +41,8 @@ def compile_data() -> None:
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset
 
-    sizes = {"n_train": N_TRAIN, "n_test": 20, "n_features": N_FEATURES, "n_labels": N_LABELS, "nonzeros": 10}
+    sizes = {"n_train": compiling.N_TRAIN, "n_features": compiling.N_FEATURES, "n_labels": compiling.N_LABELS}
+    sizes |= {"n_test": 20, "nonzeros": 10}
     with TemporaryDirectory() as name:
         folder = Path(name)
         make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, folder / "made", n_jobs=1)
@@ -66,8 +57,8 @@ def compile_ranking() -> None:
     from xmlc.metrics.ranking import K, ranking_metrics
     from xmlc.metrics.resampling import resampled_ranking
 
-    _, Y, _ = few()
-    labels = np.tile(np.arange(max(K), dtype=np.int32), (N_TRAIN, 1))
+    _, Y, _ = compiling.few()
+    labels = np.tile(np.arange(max(K), dtype=np.int32), (compiling.N_TRAIN, 1))
     resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
 
 
@@ -80,8 +71,12 @@ def command(suite: Path, cores: int) -> None:
 
     Once for a machine and version. Without this command each step compiles its missing kernels on one core.
     """
+    """Compile the kernels that the steps of SUITE call.
+
+    Once for a machine and version. Without this command each step compiles its missing kernels on one core.
+    """
     # A line is printed first, because this takes about a minute.
-    if parts := missing(parts_of(suite)):
+    if parts := compiling.missing(parts_of(suite)):
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
-    for _ in tqdm(compile_parts(parts, cores), total=len(parts), disable=None if parts else True, leave=False):
+    for _ in tqdm(compiling.compile_parts(parts, cores), total=len(parts), disable=None if parts else True, leave=False):
         pass

@@ -16,21 +16,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
 from xmlc.data.synthetic import is_made
+from xmlc.suite.config import sources
 from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_entry, file_facts, load_catalogue
-from xmlc.suite.config.sources import (
-    OF_MIRRORS,
-    Location,
-    States,
-    by_hand,
-    check_sources,
-    lacks,
-    listed,
-    mirror_at,
-    sources_in,
-    states,
-    under,
-    wanted,
-)
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
@@ -64,7 +51,7 @@ class Fetched(NamedTuple):
 
     origin: str
     entry: Dataset
-    copied: States
+    copied: sources.States
     of_catalogue: bool = False
 
 
@@ -127,11 +114,9 @@ def download(
             break
     said = "; ".join(problems) or "found no address in the catalogue, and no mirror"
     about = ": ".join(filter(None, (dataset.homepage, dataset.edition)))
-    where = f" (see {about})" if about else ""
-    raise XmlcError(
-        f"{name}: {said}. Download it by hand{where}. Put {wanted(dataset)}, or their archive, into "
-        f"{by_hand(dataset, out.parent)}/"
-    )
+    where = f"by hand (see {about})" if about else "by hand"
+    files_or_archive = f"{sources.wanted(dataset)}, or their archive, into {sources.by_hand(dataset, out.parent)}/"
+    raise XmlcError(f"{name}: {said}. Download it {where}. Put {files_or_archive}")
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
@@ -150,13 +135,11 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
     """Yield a function for each source that fetches the dataset from this source, in the order of the attempts."""
-    places: list[Location] = [by_hand(dataset, resources)]
-    places += [under(mirror_at(mirror), dataset)] if mirror else []
-    for place in places:
-        if isinstance(place, str):
-            yield partial(_from_server, place, dataset)
-        elif place != places[0] or listed(place):
-            yield partial(_from_folder, place, dataset)
+    place = sources.under(sources.mirror_at(mirror), dataset) if mirror else None
+    if sources.listed(own := sources.by_hand(dataset, resources)):
+        yield partial(_from_folder, own, dataset)
+    if place:
+        yield partial(_from_server, place, dataset) if isinstance(place, str) else partial(_from_folder, place, dataset)
     for entry in (dataset, *dataset.alternatives):
         for kind, address in entry.sources:
             yield partial(_from_catalogue, entry, kind, address)
@@ -164,8 +147,9 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
     """Copy the files of the first layout whose files are all in a folder, or unpack the only archive in the folder."""
-    sources = sources_in(place, dataset)
-    copied = states(sources, {})  # Taken before files are read, so that a later step detects changes during the copy.
+    there = sources.sources_in(place, dataset)
+    # The states are taken before files are read, so that a later step detects changes during the copy.
+    copied = sources.states(there, {})
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
         found = {}
@@ -173,9 +157,9 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
             _check(files[name])
             found[name] = _kept(entry, name, Path(shutil.copyfile(files[name], out / files[name].name)))
         return Fetched(str(place), entry.renamed(found), copied)
-    if files or len(sources) != 1:
-        raise (XmlcError if files else NotThere)(lacks(place, dataset))
-    archive, problems = sources[0], []
+    if files or len(there) != 1:
+        raise (XmlcError if files else NotThere)(sources.lacks(place, dataset))
+    archive, problems = there[0], []
     _check(archive)
     for entry in dataset.layouts:
         try:
@@ -213,14 +197,13 @@ def _fetched(base: str, name: str, out: Path) -> Path:
         url, target = f"{base}/{name}{suffix}", out / f"{name}{suffix}"
         try:
             fetch_http(url, target)
+            if not (problem := no_data(target)):
+                return target
+            target.unlink()
         except NotThere as error:
-            problems.append(f"{url}: {error}")
-            continue
+            problem = str(error)
         except XmlcError as error:
             raise XmlcError(f"{url}: {error}") from error
-        if not (problem := no_data(target)):
-            return target
-        target.unlink()
         problems.append(f"{url}: {problem}")
     raise NotThere(problems[0])
 
@@ -237,7 +220,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
     digest then does not depend on the source of the files. Copies of ``train.txt`` and ``test.txt`` stay compressed,
     because reference tables contain the digests of such copies.
     """
-    if file.name == name or not entry.sources or entry.files == OF_MIRRORS:
+    if file.name == name or not entry.sources or entry.files == sources.OF_MIRRORS:
         return file.name
     unpack(file, [name], file.parent)
     file.unlink()
@@ -279,17 +262,13 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
     """
     found = {name: file["sha256"] for name, file in files.items()}
     known = read_json(record) if record.exists() else {}
-    if origin not in known:
-        return write_json(record, known | {origin: found})
-    recorded = known[origin]
-    changed = [name for name in sorted({*recorded, *found}) if recorded.get(name) != found.get(name)]
-    if changed:
+    recorded = known.get(origin, found)
+    if changed := [name for name in sorted({*recorded, *found}) if recorded.get(name) != found.get(name)]:
         reasons = [f"{name}: found SHA-256 {found.get(name)}, expected {recorded.get(name)}" for name in changed]
-        raise XmlcError(
-            f"{origin}: {', '.join(reasons)}. If the new files are right, delete {record} and run the command again. "
-            "Otherwise use another source"
-        )
-    return None
+        advice = f"If the new files are right, delete {record} and run the command again. Otherwise use another source"
+        raise XmlcError(f"{origin}: {', '.join(reasons)}. {advice}")
+    if origin not in known:
+        write_json(record, known | {origin: found})
 
 
 def no_data(path: Path) -> str:
@@ -331,7 +310,6 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)
     if not entry.synthetic:
-        check_sources([entry], mirror, out.parent, known)
-    say = partial(click.echo, err=True)
-    origin = download(entry, out, mirror, lambda reason: say(f"{dataset}: {reason}"))
-    say(f"{dataset}: downloaded from {origin}")
+        sources.check_sources([entry], mirror, out.parent, known)
+    origin = download(entry, out, mirror, lambda reason: click.echo(f"{dataset}: {reason}", err=True))
+    click.echo(f"{dataset}: downloaded from {origin}", err=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -265,13 +265,8 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
             task()
         for method, seconds in in_turns(tasks, ROUNDS, AT_LEAST)[0].items():
             ms[method].append(1e3 * min(seconds) / n_trials)
-    measured: GrowthFromSamples = {
-        "n_samples": TIMED_SAMPLES,
-        "instances": n_trials,
-        "labels": list(TIMED_LABELS),
-        "ms": ms,
-    }
-    return {"threads": 1, "rounds": ROUNDS, "samples": measured}
+    measured = {"n_samples": TIMED_SAMPLES, "instances": n_trials, "labels": list(TIMED_LABELS), "ms": ms}
+    return {"threads": 1, "rounds": ROUNDS, "samples": cast(GrowthFromSamples, measured)}
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
