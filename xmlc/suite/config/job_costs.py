@@ -54,24 +54,22 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
     spec, share = project.models[model], 1 - project.settings.validation_share
     given = spec.values_on(dataset) | _largest_tried(project, model, dataset)
     train = partial(_costs_of_training, project, spec, size)
+    is_held_out = wildcards.get("split") == "80"
+    n = share * size.n_train if is_held_out else size.n_train
     if step == "sweep":
         sweep = project.suites[wildcards["paper"]].sweeps[wildcards["sweep"]]
         stages = [[sweep.hyperparameters | {sweep.hyperparameter: value} for value in sweep.values_on(dataset)]]
-        tried = _costs_of_trials(partial(train, size.n_train), size.n_test, given, stages)
-        return Cost(tried.seconds, PROCESS + size.bytes + tried.peak_bytes, tried.model_bytes)
-    if step == "tune":
-        n, splits = share * size.n_train, SPLITS
-        if not spec.search.always:
-            n, splits = min(n, MOST_FITTED), 1
+        costs = _costs_of_trials(partial(train, size.n_train), size.n_test, given, stages)
+    elif step == "tune":
+        splits, fitted = (SPLITS, math.inf) if spec.search.always else (1, MOST_FITTED)
         rows, stages = min((1 - share) * size.n_train, MOST_VALIDATED), _stages_of_search(project, spec, dataset)
-        tried = _costs_of_trials(partial(train, n), rows, given | spec.search.trial_overrides, stages)
-        return Cost(splits * tried.seconds, PROCESS + size.bytes + tried.peak_bytes, tried.model_bytes)
-    is_held_out = wildcards.get("split") == "80"
-    n = share * size.n_train if is_held_out else size.n_train
+        trained = partial(train, min(share * size.n_train, fitted))
+        costs = _costs_of_trials(trained, rows, given | spec.search.trial_overrides, stages)
+        costs = costs._replace(seconds=splits * costs.seconds)
+    else:
+        costs = train(n, given, most_trees=1 if step in WITH_MODEL else math.inf)
     if step not in WITH_MODEL:
-        costs = train(n, given)
         return Cost(costs.seconds, PROCESS + size.bytes + costs.peak_bytes, costs.model_bytes)
-    costs = train(n, given, most_trees=1)
     rows = size.n_test + (1 - share) * size.n_train * (is_held_out or step == "estimate")
     seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + min(costs.peak_bytes, costs.model_bytes)
     if step in ("rank", "forest"):

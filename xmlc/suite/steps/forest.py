@@ -72,24 +72,15 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
     The root has level 1. The second array is the node's objective after each epoch (ndarray of float64, shape (nodes,
     epochs)). Without this attribute, the result is empty.
     """
-    trees = getattr(model, "objectives_", [])[:EXEMPLARY]
-    return tuple(
-        _summary(tree, int(level), values[levels == level])
-        for tree, (levels, values) in enumerate(trees)
-        for level in np.unique(levels)
-    )
-
-
-def _summary(tree: int, level: int, values: np.ndarray) -> LevelObjectives:
-    return LevelObjectives(
-        tree=tree,
-        level=level,
-        nodes=values.shape[0],
-        minimum=tuple(values.min(axis=0).tolist()),
-        # The sum adds nodes one by one, so that the order is fixed.
-        mean=tuple((sum(values) / values.shape[0]).tolist()),
-        maximum=tuple(values.max(axis=0).tolist()),
-    )
+    rows = []
+    for tree, (levels, values) in enumerate(getattr(model, "objectives_", [])[:EXEMPLARY]):
+        for level in np.unique(levels).tolist():
+            found = values[levels == level]
+            # The sum adds nodes one by one, so that the order is fixed.
+            summary = found.min(axis=0), sum(found) / len(found), found.max(axis=0)
+            low, mean, high = (tuple(each.tolist()) for each in summary)
+            rows.append(LevelObjectives(tree=tree, level=level, nodes=len(found), minimum=low, mean=mean, maximum=high))
+    return tuple(rows)
 
 
 @click.command(help="Rank with the first trees of a forest, and describe its trees.")

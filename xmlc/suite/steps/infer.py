@@ -89,13 +89,9 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
             "this folder and run `xmlc estimate` again"
         )
     truncated, sizes = None, None
-    if about.min_probability > 0:
-        missed = mean(missed_below(spe, Y))
-        truncated = TruncatedEstimates(
-            min_probability=about.min_probability,
-            estimates_per_instance=spe.nnz / max(Y.shape[0], 1),
-            missed_per_instance=missed,
-        )
+    if (least := about.min_probability) > 0:
+        count, missed = spe.nnz / max(Y.shape[0], 1), mean(missed_below(spe, Y))
+        truncated = TruncatedEstimates(min_probability=least, estimates_per_instance=count, missed_per_instance=missed)
     if takes_sizes:
         sizes = learn_sizes(released(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
     return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated, sizes=sizes)
@@ -115,10 +111,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
     inferred, seconds = timed(partial(infer_blocks, name, distribution, step.threads, time_limit, weights))
-    costs = _costs(step, basis, None if inferred is None else seconds)
-    scored = {"metrics": None, "expected_f": None, "truncation_loss": None}
-    if inferred is not None:
-        scored = _scores(step.data, basis, method, *inferred)
+    scored = dict.fromkeys(("metrics", "expected_f", "truncation_loss"))
     step.write(
         InferenceRecord,
         out,
@@ -129,8 +122,8 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         estimates=basis.truncated,
         sizes=basis.sizes if method.takes_sizes else None,
         finished=inferred is not None,
-        costs=costs,
-        **scored,
+        costs=_costs(step, basis, None if inferred is None else seconds),
+        **(scored if inferred is None else _scores(step.data, basis, method, *inferred)),
     )
 
 

@@ -182,8 +182,9 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
     """Return texts about counts that differ from published counts, and averages that differ by more than rounding."""
     notes = []
     for key in COUNTED:
+        if (expected := published.get(key)) is None:
+            continue
         found = counts[key]
-        expected = published.get(key, found)
         tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
         if abs(found - expected) > tolerance:
             shown = f"{found:.2f}" if isinstance(found, float) else found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -58,12 +59,8 @@ def command(
         step, model = step_to_train("train", prepared, estimator, name, parameters, seed, threads, SPLITS_OF[part])
         check_kept(estimator, model, *prepared.part(part))
         seconds, cpu_seconds = fit_timed(model, *prepared.part(part), folder)
-        computes = not looks_up(model)
-        costs = TrainingCosts(
-            train_seconds=seconds if computes else None,
-            train_cpu_seconds=cpu_seconds if computes else None,
-            train_threads=threads if computes else None,
-            train_peak_bytes=peak_bytes(),
-            model_bytes=folder_bytes(folder),
-        )
+        times: dict[str, Any] = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds, "train_threads": threads}
+        if looks_up(model):
+            times = dict.fromkeys(times)
+        costs = TrainingCosts(**times, train_peak_bytes=peak_bytes(), model_bytes=folder_bytes(folder))
         step.write(TrainingRecord, file, written=folder, costs=costs, tuning=search)
