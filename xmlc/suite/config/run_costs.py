@@ -44,6 +44,9 @@ class Job(NamedTuple):
     sweep: str = ""
 
 
+Jobs = Mapping[Job, Cost]
+
+
 class Machine(NamedTuple):
     """Describe a machine by its number of processors and its bytes of memory and free disk."""
 
@@ -83,7 +86,7 @@ def job_of(path: str) -> Job | None:
     return Job(step, **found) if step else None
 
 
-def estimate(project: Project, made: Iterable[str]) -> dict[Job, Cost]:
+def estimate(project: Project, made: Iterable[str]) -> Jobs:
     """Return the models' jobs that write the given paths, with costs. Datasets of unknown size are left out."""
     jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
@@ -145,7 +148,7 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
     return "\n".join(lines)
 
 
-def _lines_of_datasets(project: Project, jobs: dict[Job, Cost], made: Collection[str], at_once: int) -> list[str]:
+def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:
     """Return the lines of a table with the costs of each dataset and the totals. The costliest dataset comes first."""
     hours: dict[str, float] = {}
     for job, cost in jobs.items():
@@ -188,9 +191,7 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
     return [*lines, f"{said}. Add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
 
 
-def disk_of(
-    project: Project, datasets: Collection[str], jobs: dict[Job, Cost], at_once: int, drop_all: bool = False
-) -> float:
+def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
     """Return the peak bytes on disk. Models and estimates that are not kept exist only while their run needs them."""
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
@@ -203,7 +204,7 @@ def disk_of(
     return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
 
 
-def _left_out(project: Project, new: Collection[str], jobs: Mapping[Job, Cost], at_once: int, free: float) -> list[str]:
+def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, free: float) -> list[str]:
     """Return the datasets to leave out, largest first. The others then fit the free disk if no models are kept."""
 
     def least(datasets: Collection[str]) -> float:
@@ -233,7 +234,7 @@ def with_threads(project: Project, threads: int) -> Project:
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
-def _too_large(jobs: Mapping[Job, Cost], memory: float) -> dict[tuple[str, str], tuple[float, str]]:
+def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, str]]:
     """Return the largest memory of a job and its step, for each dataset and model with a job above ``memory``."""
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():

@@ -8,21 +8,20 @@ import click
 
 from xmlc.cli._options import out_option
 from xmlc.core.files import atomic_folder
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.results.records.thresholds import EstimatesRecord, PartEstimates
-from xmlc.suite.steps.run import TrainedStep, on_trained_model, write_estimates
+from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
 
 
 @click.command(help="Write a model's estimates for the validation and test set.")
 @on_trained_model("estimate")
 @click.option("--min-probability", type=float, required=True, help="Write only estimates above this probability.")
 @out_option("Folder to write.")
-def command(step: TrainedStep, model: SparseProbabilityEstimator, min_probability: float, out: Path) -> None:
+def command(step: ModelStep, min_probability: float, out: Path) -> None:
     """Compute the estimates of the validation set and the test set, and save the estimates."""
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):
-            _, ms = write_estimates(model, step.data, part, min_probability, folder)
+            _, ms = write_estimates(step, part, min_probability, folder)
             parts[part] = PartEstimates(ms_per_instance=ms)
         record = EstimatesRecord(min_probability=min_probability, parts=parts, **step.finish(written=folder))
         record.write(folder / EstimatesRecord.FILE)

@@ -16,7 +16,7 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import record_option
 from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObjectives, PredictionThreads, TreeShapes
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.run import TrainedStep, on_trained_model, rank_timed
+from xmlc.suite.steps.run import ModelStep, on_trained_model, rank_timed
 
 EXEMPLARY = 2  # Number of trees whose objectives are recorded.
 
@@ -88,13 +88,13 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
               help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
 @record_option
-def command(step: TrainedStep, model: SparseProbabilityEstimator, sizes: tuple[int, ...], out: Path) -> None:
+def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
     """Rank with each number of first trees, and write the record."""
     step.write(
         ForestRecord,
         out,
-        rows=rank_by_first_trees(model, step.data, sizes),
+        rows=rank_by_first_trees(step.model, step.data, sizes),
         costs=PredictionThreads(predict_threads=step.threads),
-        trees=shape_of_trees(model),
-        objectives=objectives_by_level(model),
+        trees=shape_of_trees(step.model),
+        objectives=objectives_by_level(step.model),
     )

@@ -30,11 +30,10 @@ from xmlc.data.synthetic import is_made, name_in_records
 from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, catalogue_entry, load_catalogue
 from xmlc.suite.options import catalogue_option, file_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
-from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DatasetCounts, Meta, fit_mask, recorded_name
+from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
 SEED = 0  # Seed of the split of run 0. Other runs add their run number to this seed.
 RELATIVE_TOLERANCE = 5e-3  # Published averages have three to six digits.
-DataPart = tuple[sparse.csr_array, sparse.csr_array]
 
 
 def prepare(

@@ -18,6 +18,7 @@ from xmlc.kernels.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
+DataPart = tuple[sparse.csr_array, sparse.csr_array]  # Features X and labels Y.
 StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
 COUNTED: tuple[StatisticName, ...] = get_args(StatisticName)
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
@@ -119,7 +120,7 @@ class Prepared:
         share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
-    def part(self, name: str, most: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def part(self, name: str, most: int | None = None) -> DataPart:
         """Return (X, Y) of ``train`` or ``test`` (memory-mapped), or of ``fit`` or ``val`` (copies of training rows).
 
         If ``most`` is given, ``fit`` and ``val`` contain at most this many rows, drawn with the split's seed.

@@ -31,7 +31,7 @@ from xmlc.models.warm_up import warm_up
 from xmlc.suite.options import data_option, model_option, training_option
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
 from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
-from xmlc.suite.steps.prepared import Prepared, recorded_name
+from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name
 
 T = TypeVar("T")
 DIGITS = 12  # Number of hexadecimal digits of a checksum in records.
@@ -103,17 +103,24 @@ class TrainedStep(Step):
         return load_estimator(self.about.estimator, folder, self.threads)
 
 
+@dataclass(frozen=True)
+class ModelStep(TrainedStep):
+    """Describe a step that predicts with a trained model."""
+
+    model: SparseProbabilityEstimator
+
+
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds the options of a trained model to a command.
 
-    The decorated command gets the step and the model as its first arguments.
+    The decorated command gets a `ModelStep` as its first argument.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(data: Path, model_folder: Path, training: Path, threads: int, **given: Any) -> None:
             step = TrainedStep.read(name, data, training, threads)
-            command(step, step.load(model_folder), **given)
+            command(ModelStep(**vars(step), model=step.load(model_folder)), **given)
 
         return data_option(model_option(training_option(threads_option(call))))
 
@@ -158,9 +165,7 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
-def fit_timed(
-    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, folder: Path
-) -> tuple[float, float]:
+def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) -> tuple[float, float]:
     """Call the kernels on a few rows to compile them, then fit and write a model. Return the time without compilation.
 
     Returns
@@ -168,29 +173,27 @@ def fit_timed(
     seconds, cpu_seconds : float
         Wall seconds, and CPU seconds of all threads.
     """
-    warm_up(model, X, Y)
+    warm_up(model, *train)
     before = cpu_seconds()
-    _, seconds = timed(lambda: model.fit_to_disk(folder, X, Y))
+    _, seconds = timed(lambda: model.fit_to_disk(folder, *train))
     return seconds, cpu_seconds() - before
 
 
 @contextmanager
-def trained_beside(
-    out: Path, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
-) -> Iterator[tuple[float, float]]:
+def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
     """Fit a model into a temporary folder next to ``out``.
 
     In the ``with`` block, few of the model's pages stay in memory.
 
     Yields
     ------
-    seconds, cpu_seconds : float
+    seconds : float
         As from `fit_timed`.
     """
     with temporary_folder(out) as folder:
-        times = fit_timed(model, X, Y, folder / "model")
+        seconds, _ = fit_timed(model, train, folder / "model")
         with read_in_parts(model._state()[0].values()):
-            yield times
+            yield seconds
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
@@ -234,11 +237,7 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
 
 
 def estimate_timed(
-    model: SparseProbabilityEstimator,
-    prepared: Prepared,
-    part: str,
-    threshold: float | np.ndarray,
-    then: Callable[[int, sparse.csr_array], None],
+    step: ModelStep, part: str, threshold: float | np.ndarray, then: Callable[[int, sparse.csr_array], None]
 ) -> float | None:
     """Estimate a few instances to compile kernels, then all instances in blocks.
 
@@ -246,7 +245,8 @@ def estimate_timed(
 
     Parameters
     ----------
-    model, prepared, part
+    step : ModelStep
+    part : str
     threshold : float or ndarray, shape (m,)
     then : callable
         Function that is called for each block, at least once. The arguments are the number of the block's first
@@ -258,7 +258,7 @@ def estimate_timed(
     float or None
         Wall milliseconds per instance, or None as in `predict_timed`.
     """
-    X, left_out = instances_for(model, prepared, part), prepared.left_out(part)
+    model, X, left_out = step.model, instances_for(step.model, step.data, part), step.data.left_out(part)
     pauses, first, rows = 0.0, 0, X.shape[0]
     if not looks_up(model):
         few = model.predict_proba(X[:WARM_UP_ROWS], threshold)
@@ -275,7 +275,7 @@ def estimate_timed(
 
 
 def write_estimates(
-    model: SparseProbabilityEstimator, prepared: Prepared, part: str, min_probability: float, folder: Path
+    step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
     """Write the estimates of a part above a minimum probability into an existing folder.
 
@@ -292,7 +292,7 @@ def write_estimates(
         check_probabilities(spe.data, "the model's estimates", 1 + ROUNDING)
         writer.append(spe)
 
-    ms = estimate_timed(model, prepared, part, min_probability, write)
+    ms = estimate_timed(step, part, min_probability, write)
     return released(writer.finished()), ms
 
 

@@ -50,7 +50,7 @@ def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> S
     """Train with one value of a hyperparameter into a temporary folder next to the record, and rank the test set."""
     about = step.about
     model = make_estimator(about.estimator, about.hyperparameters | {swept: value}, about.seed, step.threads)
-    with trained_beside(out, model, *step.data.part("train")) as (seconds, _):
+    with trained_beside(out, model, step.data.part("train")) as seconds:
         labels, ms = rank_timed(model, step.data, max(K))
     trees = shape_of_trees(model)
     return SweepRow(

@@ -22,12 +22,11 @@ from xmlc.kernels.csr import as_estimates, release, released, some_rows, top_k_o
 from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import Resampled, resampled_sets
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import extension_option, file_option
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.run import TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
+from xmlc.suite.steps.run import ModelStep, TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
@@ -73,9 +72,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     return tuned, seconds - fsum(test_seconds)
 
 
-def predict_test(
-    step: TrainedStep, model: SparseProbabilityEstimator, spe: sparse.csr_array, thresholds: np.ndarray
-) -> float | None:
+def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets of the test set with one threshold per label, and return the milliseconds per instance.
 
     The result is the time of predictions by the model, not the time to read the saved estimates ``spe``, shape (n, m).
@@ -96,7 +93,7 @@ def predict_test(
             )
         release(spe)
 
-    return estimate_timed(model, step.data, "test", thresholds, compare)
+    return estimate_timed(step, "test", thresholds, compare)
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
@@ -112,25 +109,17 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
     return validation, test, resampled
 
 
-def evaluate(
-    step: TrainedStep,
-    model: SparseProbabilityEstimator,
-    spe: Estimated,
-    method: str,
-    tuned: Tuned,
-    tune_seconds: float,
-    out: Path,
-) -> None:
+def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
     """Predict label sets of the test set with the best thresholds, score them, and write ``<method>.json``."""
     grid = tuple(GridScores(**asdict(point)) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
-    ms = predict_test(step, model, spe["test"], tuned.thresholds)
+    ms = predict_test(step, spe["test"], tuned.thresholds)
     validation, test, resampled = score(step.data, spe, tuned.thresholds)
     costs = ThresholdCosts(
         **asdict(step.about.costs),
         tune_seconds=tune_seconds,
         test_ms_per_instance=ms,
-        test_inner_products_per_instance=mean_of(model.inner_products_),
+        test_inner_products_per_instance=mean_of(step.model.inner_products_),
         threads=step.threads,
     )
     step.write(
@@ -145,15 +134,12 @@ def evaluate(
     )
 
 
-def evaluate_unlabelled(
-    step: TrainedStep, model: SparseProbabilityEstimator, methods: Iterable[str], min_probability: float, out: Path
-) -> None:
+def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
     """Evaluate methods that need no validation set, with a model of the whole training set, and write their records.
 
     Parameters
     ----------
-    step : TrainedStep
-    model : SparseProbabilityEstimator
+    step : ModelStep
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
     min_probability : float
@@ -163,13 +149,13 @@ def evaluate_unlabelled(
     """
     prior = priors(step.data.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
-        spe, _ = write_estimates(model, step.data, "test", min_probability, Path(place))
+        spe, _ = write_estimates(step, "test", min_probability, Path(place))
         for method in methods:
             # This untimed call compiles the kernels.
             fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
             found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(min_probability)))
-            evaluate(step, model, {"test": spe}, method, found, seconds, out)
+            evaluate(step, {"test": spe}, method, found, seconds, out)
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
@@ -208,8 +194,7 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @file_option("--calibration", "JSON record to write with the calibration of --estimates.")
 @out_option("Folder for <method>.json, one record per method.")
 def command(
-    step: TrainedStep,
-    model: SparseProbabilityEstimator,
+    step: ModelStep,
     estimates: Path | None,
     min_probability: float,
     methods: tuple[str, ...],
@@ -226,7 +211,7 @@ def command(
         if calibration:
             raise click.UsageError("--calibration: found no estimates. Add --estimates")
         with atomic_folder(out) as folder:
-            evaluate_unlabelled(step, model, methods, min_probability, folder)
+            evaluate_unlabelled(step, methods, min_probability, folder)
         return
     spe = {part: released(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
     min_probability, found = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability, {}
@@ -234,7 +219,7 @@ def command(
         for method in methods:
             try:
                 tuned, seconds = tune_timed(step, spe, min_probability, method)
-                evaluate(step, model, spe, method, tuned, seconds, folder)
+                evaluate(step, spe, method, tuned, seconds, folder)
             except Exception as error:  # A user's method may raise any error.
                 let_through(error)
                 said = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"

@@ -58,7 +58,7 @@ def command(
             search = {"method": result.method, "budget": result.budget, "seed": result.seed, "p@1": result.best["p@1"]}
         step, model = step_to_train("train", prepared, estimator, name, parameters, seed, threads, SPLITS_OF[part])
         check_kept(estimator, model, *prepared.part(part))
-        seconds, cpu_seconds = fit_timed(model, *prepared.part(part), folder)
+        seconds, cpu_seconds = fit_timed(model, prepared.part(part), folder)
         times: dict[str, Any] = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds, "train_threads": threads}
         if looks_up(model):
             times = dict.fromkeys(times)

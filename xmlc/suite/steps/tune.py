@@ -175,7 +175,7 @@ class Trials:
         found, seconds = [], 0.0
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
-            with trained_beside(self._out, model, *train) as (spent, _):
+            with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
                     # The certified search finds the same labels, and reads a memory-mapped model node by node.
