@@ -47,19 +47,19 @@ def put(folder, files):
     return folder
 
 
-def test_alternative_is_used_and_reported_if_first_source_fails(server, resources):
+def test_alternative_is_used_and_reported_if_first_source_fails(server, resources, capsys):
     server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
     other = Dataset("tiny", train="a", test="b", format="svmlight", zero_based=False, url=server.url + "/other.zip")
     gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
-    others, said = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other], []
-    origin = download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny", on_missing=said.append)
+    others = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other]
+    origin = download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny")
     assert origin == f"{server.url}/other.zip"
-    assert [text.split(": ")[0] for text in said] == [gone, quota, short]
+    assert [text.split(": ")[1] for text in capsys.readouterr().err.splitlines()] == [gone, quota, short]
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
 
 
-def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources):
+def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources, capsys):
     """Drive refuses, one copy was replaced, one is gone, and the third is correct, as for EURLex-4K."""
     blobs = {}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
@@ -71,11 +71,11 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, ser
               for place in ("changed", "gone", "right")]  # fmt: skip
     alternatives = [{"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies]
     catalogue.write_text(json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}))
-    said = []
-    origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny", on_missing=said.append)
+    origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny")
     assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as from an address without compression"
-    assert [text.split(": ")[0].removeprefix(server.url) for text in said] == [
+    said = capsys.readouterr().err.splitlines()
+    assert [text.split(": ")[1].removeprefix(server.url) for text in said] == [
         "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
     ]  # fmt: skip
     assert blobs["train.txt"] in said[1]

@@ -31,10 +31,10 @@ class Pattern(str):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", pattern)
-    wildcards = [f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2]]
-    literals = [re.escape(part) for part in parts[::2]]
-    return re.compile("".join(part for pair in zip(literals, [*wildcards, ""], strict=True) for part in pair))
+    parts = re.split(r"\{(\w+)\}", pattern)  # Literal text and names of wildcards take turns.
+    parts[::2] = map(re.escape, parts[::2])
+    parts[1::2] = (f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2])
+    return re.compile("".join(parts))
 
 
 def output_of(record: str) -> str:

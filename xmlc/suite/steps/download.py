@@ -55,13 +55,8 @@ class Fetched(NamedTuple):
     of_catalogue: bool = False
 
 
-def download(
-    dataset: Dataset,
-    out: Path,
-    mirror: str | None = None,
-    on_missing: Callable[[str], object] = lambda reason: None,
-) -> str:
-    """Fetch a dataset into the folder ``out``, all files or none.
+def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
+    """Fetch a dataset into the folder ``out``, all files or none. Print each source that lacks the dataset.
 
     Sources are tried in this order: files that the user put into ``manual/<dataset>`` next to ``out``, the mirror, and
     the sources and alternatives of the catalogue. The first download from an address of the catalogue records digests
@@ -79,8 +74,6 @@ def download(
         files. The first kind are the files that the catalogue names. The second kind are ``train.txt`` and ``test.txt``
         in the repository format. The third kind are the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
         ``Y.tst.npz``. All these files may be compressed. A folder may also have one archive of these files.
-    on_missing : callable, optional
-        Function that is called for each source without the dataset. Its argument is a text about what is missing.
 
     Returns
     -------
@@ -108,7 +101,7 @@ def download(
             return fetched.origin
         except NotThere as error:  # Try the next source. Only the user can fix other errors.
             problems.append(str(error))
-            on_missing(str(error))
+            click.echo(f"{name}: {error}", err=True)
         except XmlcError as error:
             problems = [str(error)]
             break
@@ -311,5 +304,4 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
     entry = catalogue_entry(dataset, known)
     if not entry.synthetic:
         sources.check_sources([entry], mirror, out.parent, known)
-    origin = download(entry, out, mirror, lambda reason: click.echo(f"{dataset}: {reason}", err=True))
-    click.echo(f"{dataset}: downloaded from {origin}", err=True)
+    click.echo(f"{dataset}: downloaded from {download(entry, out, mirror)}", err=True)
