@@ -78,5 +78,6 @@ def command(suite: Path, cores: int) -> None:
     # A line is printed first, because this takes about a minute.
     if parts := compiling.missing(parts_of(suite)):
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
-    for _ in tqdm(compiling.compile_parts(parts, cores), total=len(parts), disable=None if parts else True, leave=False):
+    compiled = compiling.compile_parts(parts, cores)
+    for _ in tqdm(compiled, total=len(parts), disable=None if parts else True, leave=False):
         pass
