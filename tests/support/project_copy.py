@@ -16,7 +16,15 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-STEPS = re.compile(r"^([a-z][\w-]*) +(\d+)$", re.MULTILINE)  # rows of Snakemake's table of jobs
+COUNTS = re.compile(r"^jobs: (.*)$", re.MULTILINE)  # how a dry run ends
+
+
+def counts_of(said):
+    """Return the number of jobs of each rule in the output of a dry run."""
+    pairs = [job.split(" ") for line in COUNTS.findall(said) for job in line.split(", ")]
+    return {rule: int(count) for count, rule in pairs}
+
+
 TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
 
 
@@ -92,9 +100,7 @@ class Project:
 
     def planned(self, target="demo", *arguments):
         """Return the number of jobs that each rule would run."""
-        steps = dict(STEPS.findall(self.run_well("--dry-run", target, *arguments)))
-        steps.pop("total", None)
-        return {rule: int(count) for rule, count in steps.items()}
+        return counts_of(self.run_well("--dry-run", target, *arguments))
 
     def planned_after_an_edit(self, name, *arguments):
         """Return the number of the demo's jobs that each rule would run if a file had another line of code."""

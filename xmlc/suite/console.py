@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-MOST_LISTED = 20  # A dry run lists at most this many jobs. If there are more, it counts the jobs of each rule.
+MOST_LISTED = 20  # A dry run only counts the jobs of each rule if there are more jobs than this.
 LOG_LINES = 15  # If a job fails, this many lines from the end of its log file are shown.
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
@@ -85,13 +85,12 @@ class Console(logging.Handler):
         self.say("\n".join([f"{self._done} of {self._total} jobs finished in {time_taken}", *filter(None, lines)]))
 
     def list_jobs(self) -> None:
-        """Print the jobs of a dry run, or the number of jobs of each rule."""
-        titles = [_title(job) for job in self._jobs.values()]
-        if len(titles) > MOST_LISTED:
-            counts = Counter(job["rule_name"] for job in self._jobs.values())
-            titles = [f"{len(titles)} jobs: {', '.join(f'{count} {rule}' for rule, count in counts.most_common())}"]
-        if titles:
-            self.say("\n".join(titles))
+        """Print the number of jobs of each rule in a dry run, and the jobs if they are few."""
+        rules = Counter(job["rule_name"] for job in self._jobs.values())
+        counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
+        titles = map(_title, self._jobs.values()) if len(self._jobs) <= MOST_LISTED else ()
+        if counts:
+            self.say("\n".join([f"jobs: {counts}", *titles]))
 
     def _show_progress(self) -> None:
         """Show the number of finished jobs and a running job in a bar, if the display is a terminal."""
