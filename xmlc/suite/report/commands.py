@@ -39,14 +39,7 @@ ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
-SHOWING = """Print tables, whole or in part, and name other result files.
-
-Options that select parts, and --tex, rebuild a table from its records. An example:
-`xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
-"""
-
-
-@click.command(help=SHOWING)
+@click.command()
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @click.option("--datasets", **NAMES, help="Datasets to show, such as a,b.")
 @click.option("--models", **NAMES, help="Models to show, by their names in the suite.")
@@ -56,7 +49,11 @@ Options that select parts, and --tex, rebuild a table from its records. An examp
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one for each panel.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
-    """Print tables as Markdown, followed by the paths of all files."""
+    """Print tables, whole or in part, and name other result files.
+
+    Options that select parts, and --tex, rebuild a table from its records. An example:
+    `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
+    """
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
@@ -104,19 +101,16 @@ def first_panel(text: str) -> str:
     return "\n\n".join(blocks[max(first - 1, 0) : first + 1])
 
 
-STATUS = """Count finished, missing and failed results of a run.
-
-SETTINGS are the settings of the run, such as datasets='[yeast]' mirror=/data/xmlc [default: from the last run in this
-folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
-"""
-
-
-@click.command(help=STATUS)
+@click.command()
 @click.argument("settings", nargs=-1)
 @click.option("--paper", "papers", multiple=True, help="Paper to include. Repeatable.")
 @click.pass_context
 def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
-    """List the files that the workflow plans, and print which of them exist."""
+    """Count finished, missing and failed results of a run.
+
+    SETTINGS are the settings of the run, such as datasets='[yeast]' mirror=/data/xmlc [default: from the last run in
+    this folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
+    """
     last = LastRun() if settings else LastRun.read()
     content = read_config(config_folder() / "config.yaml", settings) | last.settings
     plan = plan_of(Project.read(content))
@@ -127,11 +121,11 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
         ctx.exit(1)
 
 
-@click.command(help="Write all finished tables and figures as one HTML page.")
+@click.command()
 @click.option("--contributed", is_flag=True, help="Include the runs in results/reference/contributed.")
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
-    """Write the page, then print the best models and the verdicts on the published numbers."""
+    """Write all finished tables and figures as one HTML page."""
     from xmlc.suite.report.page.content import page_of  # Imported here because the module needs the extra `report`.
     from xmlc.suite.report.page.render import to_html
 
@@ -149,10 +143,10 @@ def report_command(contributed: bool, out: Path) -> None:
     click.echo(page.outcome)
 
 
-@click.command(help="Write all numbers of finished tables as one CSV.")
+@click.command()
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
 def results_command(out: Path) -> None:
-    """Write the long table of all numbers, and print the number of numbers."""
+    """Write all numbers of finished tables as one CSV."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
     table = long_table(whole)
     with atomic_file(out) as temporary:
@@ -162,17 +156,14 @@ def results_command(out: Path) -> None:
     click.echo(f"{out}: {len(table)} numbers")
 
 
-ARCHIVE = """Archive the records and figures of finished tables.
-
-To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
-`xmlc report` there. The archive contains no datasets, models or estimates.
-"""
-
-
-@click.command(help=ARCHIVE)
+@click.command()
 @click.option("--out", type=FILE, required=True, help="Archive to write, such as records.tar.xz.")
 def archive_command(out: Path) -> None:
-    """Write an archive of the results, and print its size."""
+    """Archive the records and figures of finished tables.
+
+    To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
+    `xmlc report` there. The archive contains no datasets, models or estimates.
+    """
     made = finished_tables(TABLES, [])
     if not made:
         raise XmlcError(
@@ -183,17 +174,14 @@ def archive_command(out: Path) -> None:
     click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
 
-VERIFYING = """Find files that changed since they were written.
-
-PATHS are files or folders [default: results and resources].
-"""
-
-
-@click.command(help=VERIFYING)
+@click.command()
 @click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
 @click.option("--delete", is_flag=True, help="Delete damaged files, so that snakemake rebuilds them.")
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
-    """Print a line for each file that is damaged or unlisted, then the totals."""
+    """Find files that changed since they were written.
+
+    PATHS are files or folders [default: results and resources].
+    """
     found = verify(places or [Path(name) for name in paths.MADE if Path(name).is_dir()])
     for file in found.unlisted:
         click.echo(f"{file}: found a file that no step wrote or reads")
@@ -217,22 +205,7 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
         )
 
 
-COMPARING = """List the numbers that differ between OLD and NEW tables.
-
-OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared. The
-output begins with fingerprints, counts of changes, and differences of settings. Then follow the largest changes and a
-line for each table.
-
-Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
-number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
-more rows.
-
-Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published; 1 if a judged cell
-changed, or a row, column or table is missing or new; 2 if the comparison fails.
-"""
-
-
-@click.command(help=COMPARING)
+@click.command()
 @click.argument("old", type=ANY)
 @click.argument("new", type=ANY)
 @click.option("--published", is_flag=True, help="Compare with numbers of a paper in OLD.")
@@ -253,7 +226,19 @@ def compare_command(
     every_cell: bool,
     markdown: Path | None,
 ) -> None:
-    """Print the comparison, and exit with the exit status that the help describes."""
+    """List the numbers that differ between OLD and NEW tables.
+
+    OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
+    The output begins with fingerprints, counts of changes, and differences of settings. Then follow the largest changes
+    and a line for each table.
+
+    Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
+    number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
+    more rows.
+
+    Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published; 1 if a judged cell
+    changed, or a row, column or table is missing or new; 2 if the comparison fails.
+    """
     if published and (tolerance or relative):
         raise click.UsageError("--published: found --tolerance or --relative, expected neither. It judges by intervals")
     within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
@@ -279,35 +264,29 @@ def compare_command(
         ctx.exit(1)
 
 
-ACCEPTING = """Replace reference tables by tables of this run.
-
-TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in REFERENCE are skipped, and
-tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git diff`
-shows the numbers that changed. For claims it also shows the data and settings.
-"""
-
-
-@click.command(help=ACCEPTING)
+@click.command()
 @click.argument("tables", type=FOLDER)
 @click.argument("reference", type=FOLDER)
 def accept_command(tables: Path, reference: Path) -> None:
-    """Replace the reference tables, and print a line for each of them."""
+    """Replace reference tables by tables of this run.
+
+    TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in REFERENCE are skipped, and
+    tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git
+    diff` shows the numbers that changed. For claims it also shows the data and settings.
+    """
     for file, line in accept(tables, reference):
         click.echo(f"{file}: {line}")
 
 
-FINGERPRINT = """Print a fingerprint of the numbers in each PATH.
-
-Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a folder of them, such as a
-model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order of rows
-and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
-"""
-
-
-@click.command(help=FINGERPRINT)
+@click.command()
 @click.argument("given", metavar="[PATH]...", type=ANY, nargs=-1)
 def fingerprint_command(given: tuple[Path, ...]) -> None:
-    """Print the fingerprint of each path and of its parts."""
+    """Print a fingerprint of the numbers in each PATH.
+
+    Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a folder of them, such
+    as a model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order
+    of rows and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
+    """
     found = {path: fingerprint(path) for path in given or (TABLES,)}
     lines = [line for path, whole in found.items() for line in (*whole.lines(), (str(path), whole.word))]
     width = max(len(name) for name, _ in lines)
@@ -315,19 +294,16 @@ def fingerprint_command(given: tuple[Path, ...]) -> None:
         click.echo(f"{name:{width}}  {word}")
 
 
-DEVIATIONS = """Write the value of each seed for each published cell.
-
-TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
-`xmlc compare --published` and the report compute the interval of each cell from these values. Lines of other datasets
-in the file are kept.
-"""
-
-
-@click.command(help=DEVIATIONS)
+@click.command()
 @click.argument("tables", type=FOLDER)
 @click.option("--out", type=FILE, required=True, help="CSV file to write, such as config/runs.csv.")
 def seed_variation_command(tables: Path, out: Path) -> None:
-    """Write our value in each run for each cell with a published number, and print the counts of runs and cells."""
+    """Write the value of each seed for each published cell.
+
+    TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
+    `xmlc compare --published` and the report compute the interval of each cell from these values. Lines of other
+    datasets in the file are kept.
+    """
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
     write_runs(found, out)
