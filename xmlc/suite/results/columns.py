@@ -7,6 +7,7 @@ costs, but costs have no verdicts. Inner products are counted, so they are not c
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -87,117 +88,86 @@ class Column:
         return min(max(DIGITS - 1 - math.floor(math.log10(abs(number))), 0), MAX_DECIMALS)
 
 
-def _percent(name: str, title: str) -> Column:
-    return Column(name, title, "%", 2, "higher")
-
-
 def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-def _cost(name: str, title: str, unit: str) -> Column:
-    return Column(name, title, unit, better="lower", cost=True)
+# These functions define several columns each. Keywords are the names of the columns, and their values are the titles.
+def _constants(decimals: int | None = None, **titles: str) -> Iterable[Column]:
+    return (Column(name, title, decimals=decimals, kind="constant") for name, title in titles.items())
 
 
-def _constant(name: str, title: str, decimals: int = 0) -> Column:
-    return Column(name, title, decimals=decimals, kind="constant")
+def _choices(**titles: str) -> Iterable[Column]:
+    return (Column(name, title, kind="choice") for name, title in titles.items())
 
 
-def _threads(name: str, title: str) -> Column:
-    return Column(name, title, cost=True, kind="choice")
+def _threads(**titles: str) -> Iterable[Column]:
+    return (Column(name, title, cost=True, kind="choice") for name, title in titles.items())
+
+
+def _percents(**titles: str) -> Iterable[Column]:
+    return (Column(name, title, "%", 2, "higher") for name, title in titles.items())
+
+
+def _costs(unit: str, **titles: str) -> Iterable[Column]:
+    return (Column(name, title, unit, better="lower", cost=True) for name, title in titles.items())
 
 
 _ALL = (
-    Column("dataset", "Dataset", kind="constant"),
-    Column("model", "Model", kind="constant"),
-    Column("method", "Method", kind="constant"),
-    Column("tuned_for", "Tuned for", kind="constant"),
+    *_constants(dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for"),
     # These columns describe tuned hyperparameters (plt2016, Table 3).
-    Column("hyperparameter", "Hyperparameter", kind="constant"),
-    Column("low", "Low", kind="choice"),
-    Column("high", "High", kind="choice"),
-    Column("drawn", "Scale", kind="choice"),
-    Column("value", "Value", kind="choice"),
-    _percent("validation_p@1", "P@1, validation"),
-    Column("found_by", "Found by", kind="choice"),
+    *_constants(hyperparameter="Hyperparameter"),
+    *_choices(low="Low", high="High", drawn="Scale", value="Value", found_by="Found by"),
+    Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
     # These columns describe a dataset (plt2016, Table 1). Averages are over the training part.
-    _constant("m", "#labels"),
-    _constant("d", "#features"),
-    _constant("n_test", "#test"),
-    _constant("n_train", "#train"),
-    _constant("instances_per_label", "inst./lab.", 2),
-    _constant("labels_per_instance", "lab./inst.", 2),
+    *_constants(0, m="#labels", d="#features", n_test="#test", n_train="#train"),
+    *_constants(2, instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
     # These columns contain five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
     *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
     # These columns contain measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
-    *(Column(name, name, kind="choice") for name in ("S", "alpha", "beta")),
-    Column("trials", "Trials", kind="choice"),
+    *_choices(S="S", alpha="alpha", beta="beta", trials="Trials"),
     # These columns contain results on datasets with one label per instance, and the best number of training passes
     # (oplt2021).
-    _percent("accuracy", "Accuracy"),
-    Column("passes", "Passes", kind="constant"),
+    *_percents(accuracy="Accuracy"),
+    *_constants(passes="Passes"),
     # These columns describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.
-    Column("n_trees", "Trees", kind="choice"),
+    *_choices(n_trees="Trees", arity="Arity"),
     Column("depth", "Depth"),
-    Column("arity", "Arity", kind="choice"),
     Column("nodes", "Nodes of a tree", decimals=0),
-    Column("log_m", "log_M K", decimals=2, kind="constant"),
+    *_constants(2, log_m="log_M K"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
     # These columns contain measures of label sets, on the test set unless the title names another part.
     *map(_measure, OF_SETS),
-    _percent("expected_f", "Expected F"),
-    _percent("validation_macro_f", "Validation macro-F"),
-    _percent("test_macro_f", "Test macro-F"),
-    _percent("fta", "FTA"),
-    _percent("sto", "STO"),
-    _percent("ofo", "OFO"),
-    Column("c", "c", kind="choice"),
-    Column("a", "a", kind="choice"),
-    Column("b", "b", kind="choice"),
+    *_percents(expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F"),
+    *_percents(fta="FTA", sto="STO", ofo="OFO"),
+    *_choices(c="c", a="a", b="b"),
     # These columns describe estimates above a minimum probability, and the loss of label sets inferred from them.
-    _constant("samples", "Samples"),
-    Column("min_probability", "Minimum probability", kind="constant"),
+    *_constants(0, samples="Samples"),
+    *_constants(min_probability="Minimum probability"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
     # These columns contain costs and the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
-    _cost("train_minutes", "Time", "min"),
-    _cost("train_seconds", "Train", "s"),
-    _cost("train_cpu_minutes", "Train, CPU", "min"),
-    _cost("train_cpu_seconds", "Train, CPU", "s"),
-    _cost("tune_seconds", "Tune", "s"),
-    _cost("predict_ms", "Predict", "ms"),
-    _cost("test_ms", "Test time", "ms"),
-    _cost("inference_seconds", "Inference time", "s"),
-    _cost("draw_ms", "Drawing", "ms"),
-    _cost("estimate_ms", "Estimating", "ms"),
-    _cost("infer_ms", "Inferring", "ms"),
-    _cost("model_mb", "Model", "MB"),
-    _cost("train_peak_mb", "Peak, train", "MB"),
-    _cost("predict_peak_mb", "Peak, predict", "MB"),
-    _threads("train_threads", "Threads, train"),
-    _threads("predict_threads", "Threads, predict"),
-    _threads("test_threads", "Threads"),
-    _threads("inference_threads", "Threads"),
+    *_costs("min", train_minutes="Time", train_cpu_minutes="Train, CPU"),
+    *_costs("s", train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune"),
+    *_costs("s", inference_seconds="Inference time"),
+    *_costs("ms", predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating"),
+    *_costs("ms", infer_ms="Inferring"),
+    *_costs("MB", model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict"),
+    *_threads(train_threads="Threads, train", predict_threads="Threads, predict"),
+    *_threads(test_threads="Threads", inference_threads="Threads"),
     # These columns describe the test of a paper's claims.
-    *(Column(name, title, kind="constant")
-      for name, title in (("claim", "Claim"), ("statement", "Statement"), ("source", "In the paper"),
-                          ("stated", "Stated"))),
+    *_constants(claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published"),
     *(part for name, title in CLAIMS.items()
       for part in (Column(name, title), Column(COST + name, f"{title}, times or memory", cost=True))),
-    Column("printed", "Published", kind="constant"),
-    Column("subject", "Subject", kind="constant"),
-    Column("units", "Datasets and subjects", decimals=0, kind="constant"),
-    Column("unit", "Unit of the effect", kind="constant"),
+    *_constants(subject="Subject", unit="Unit of the effect", side="Decision", note="Note"),
+    *_constants(0, units="Datasets and subjects", seeds="Seeds"),
     Column("unit_effect", "Effect"),
     Column("on_tests", "With bootstrap error"),
-    Column("side", "Decision", kind="constant"),
-    Column("note", "Note", kind="constant"),
-    Column("seeds", "Seeds", decimals=0, kind="constant"),
 )  # fmt: skip
 
 COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
