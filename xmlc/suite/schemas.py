@@ -211,9 +211,8 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
-        return [
-            (place, place, f"found {shown_scalar(value)}, expected {_words(kind, value, strict)}{_hint(value, kind)}")
-        ]
+        expected = f"{_words(kind, value, strict)}{_hint(value, kind)}"
+        return [(place, place, f"found {shown_scalar(value)}, expected {expected}")]
     return []
 
 
@@ -226,11 +225,9 @@ def _hint(value: object, kind: Any) -> str:
         msgspec.convert(plain, kind)
     except (msgspec.ValidationError, yaml.YAMLError):
         return ""
-    return (
-        f". Write {shown_scalar(plain)} without quotes"
-        if isinstance(value, str)
-        else f". Write '{shown_scalar(value)}' in quotes"
-    )
+    if isinstance(value, str):
+        return f". Write {shown_scalar(plain)} without quotes"
+    return f". Write '{shown_scalar(value)}' in quotes"
 
 
 def _words(kind: Any, value: object, strict: bool = True) -> str:
@@ -241,9 +238,9 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
         words = _words(of[0], value, strict)
         if described.startswith("one of "):
             return nearest(str(value), described.removeprefix("one of ").split(", "))
-        return described or (
-            words if "such as" in words or "each entry" in words else words + "".join(map(_bounds, of[1:]))
-        )
+        if described or "such as" in words or "each entry" in words:
+            return described or words
+        return words + "".join(map(_bounds, of[1:]))
     if origin is Literal:
         return nearest(str(value), of)
     if origin in (Union, UnionType):
@@ -293,13 +290,8 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
             if key in fields:
                 yield _misfits(part, fields[key][0], (*place, key), strict)
             else:
-                yield [
-                    (
-                        place,
-                        (*place, key),
-                        f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}",
-                    )
-                ]
+                said = f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}"
+                yield [(place, (*place, key), said)]
     elif isinstance(value, list) and origin in (list, tuple):
         kinds = of if origin is tuple else of * len(value)
         for i, (part, one) in enumerate(zip(value, kinds, strict=False)):
