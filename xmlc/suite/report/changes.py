@@ -77,16 +77,14 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some(list(map(str, changes)), "; ")
     if not changes:
-        said = "nothing"
-        said += " known: seeds, hyperparameters, data, versions and code are the same" * moved
+        said = "nothing" + " known: seeds, hyperparameters, data, versions and code are the same" * moved
     elif {change.name for change in changes} <= {CODE, "xmlc"}:
         said = f"only the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
         said = f"only the {said}: each move is noise over seeds"
-    rest = (
-        f", by {len(known)} of {len(pairs)} tables (the other tables of {lacking} have no settings)" if lacking else ""
-    )
-    return f"The runs differ in {said}{rest}"
+    if lacking:
+        said += f", by {len(known)} of {len(pairs)} tables (the other tables of {lacking} have no settings)"
+    return f"The runs differ in {said}"
 
 
 def _where(changed: Sequence[SettingKey], every: Iterable[SettingKey]) -> str:

@@ -9,13 +9,14 @@ from statistics import fmean
 
 import pandas as pd
 
-from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.declared import Table
 from xmlc.suite.report.verdicts import NumberKind, PublishedKey, Spread, as_float, kind_of
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.frame import is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
@@ -35,11 +36,7 @@ def read_runs(file: Path) -> pd.DataFrame:
     """
     if not file.is_file():
         return pd.DataFrame(columns=COLUMNS, dtype=str)
-    try:
-        frame = pd.read_csv(file, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        let_through(error)
-        raise XmlcError(f"{file}: found no readable CSV ({error})") from error
+    frame = read_table(file)
     if list(frame) != COLUMNS:
         raise XmlcError(f"{file}: found columns {', '.join(frame)}, expected {', '.join(COLUMNS)}")
     for line, row in enumerate(frame.itertuples(index=False, name=None), start=2):
@@ -107,11 +104,8 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
                 if name not in row or as_float(expected.value) is None:
                     continue
                 number = row[name]
-                runs = {
-                    seed: float(value)
-                    for seed, value in number.runs.items()
-                    if seed is not None and isinstance(value, int | float) and not is_missing(value)
-                }
+                numeric = {seed: as_float(value) for seed, value in number.runs.items() if not isinstance(value, str)}
+                runs = {seed: value for seed, value in numeric.items() if seed is not None and not is_missing(value)}
                 if len(runs) > 1 and kind_of(name, table.definition, expected.model) in JUDGED:
                     error = split_error((known[path].record for path in number.records), name)
                     values = " ".join(f"{value:.6g}" for value in runs.values())

@@ -176,18 +176,13 @@ def _figure(paper: str, name: str) -> str:
 
 
 def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Iterator[Result]:
-    def result(file: str, dataset: str, done: bool) -> Result:
-        return Result(paper, dataset, done, () if done else tuple(one for one in failed if _causes(one, Path(file))))
-
-    for file in _files(suite):
-        if damage := _damage(root, file):
-            yield Result(paper, _dataset(file), False, (damage,))
-        else:
-            yield result(file, _dataset(file), (root / file).exists())
     made = {_table(paper, name): records for name, records in suite.tables.items()}
     made |= {_figure(paper, name): records for name, records in suite.figures.items()}
-    for file, records in made.items():
-        yield result(file, MADE, _is_current(root, file, records))
+    for file in (*_files(suite), *made):
+        damage = _damage(root, file)
+        done = not damage and (_is_current(root, file, made[file]) if file in made else (root / file).exists())
+        causes = [damage] if damage else [one for one in failed if not done and _causes(one, Path(file))]
+        yield Result(paper, MADE if file in made else _dataset(file), done, tuple(causes))
 
 
 def _damage(root: Path, file: str) -> Failure | None:

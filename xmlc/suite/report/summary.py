@@ -267,9 +267,7 @@ def _line(one: Comparison, number: Number) -> list[str]:
     if number.model in one.titles:
         about["model"] = one.titles[number.model]
     first = [about.pop("dataset")] if "dataset" in about else []
-    others = [
-        text if key in ("model", "method") else f"{column(key).title.lower()} {text}" for key, text in about.items()
-    ]
+    others = [text if key in NAMED else f"{column(key).title.lower()} {text}" for key, text in about.items()]
     where = ", ".join((*first, *others, column(number.quantity).title))
     return [where, " -> ".join(_both(number)), _difference(number)]
 

@@ -83,14 +83,7 @@ class Verdict(StrEnum):
 
 
 #: The possible verdicts on a measured number that we ran.
-OUTCOMES = (
-    Verdict.AS_PRINTED,
-    Verdict.INSIDE,
-    Verdict.ABOVE,
-    Verdict.BELOW,
-    Verdict.DIFFERENT,
-    Verdict.UNDECIDED,
-)
+OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.UNDECIDED)
 #: The largest useful half width of an interval, as a share of the published number. Wider intervals contain almost any
 #: plausible number.
 WIDEST = 0.05
@@ -345,12 +338,9 @@ class Judge:
         """
         kind = number.kind
         expected, value = as_float(number.published), as_float(number.value)
-        if (
-            kind is NumberKind.COST
-            or number.quantity.endswith(DEVIATION)
-            or expected is None
-            or not math.isfinite(expected)
-        ):
+        if kind is NumberKind.COST or number.quantity.endswith(DEVIATION):
+            return number
+        if expected is None or not math.isfinite(expected):
             return number
         if value is None or math.isnan(value):
             return replace(number, verdict=Verdict.FAILED if number.reason else Verdict.NOT_RUN)
@@ -360,13 +350,9 @@ class Judge:
         interval, fixed, reason = self._interval(paper, table, number, row, unit)
         if kind is NumberKind.OTHER_SPLIT:
             reason += f"; the published number counts on {self.report_on[paper, number.dataset]}"
-        return replace(
-            number,
-            verdict=judge_measured(difference(number), interval, expected, unit, fixed),
-            interval=interval,
-            reason=reason,
-            fitted_settings=self.fitted_settings.get((paper, number.model), ""),
-        )
+        verdict = judge_measured(value - expected, interval, expected, unit, fixed)
+        fitted = self.fitted_settings.get((paper, number.model), "")
+        return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
         """Return the half width of a number's interval, whether runs vary by less than rounding, and an explanation.

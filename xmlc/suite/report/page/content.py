@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
@@ -126,10 +128,9 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     papers = []
     for name in dict.fromkeys(made.paper for made in tables):
         own = [table for table in built if table.paper == name]
-        folder = next((made.published for made in tables if made.paper == name and made.published), None)
-        judged = PaperJudge(name, judge, failed, folder / name if folder else None)
-        papers.append(_paper(judged, own, root, environments))
-        papers[-1].left_out += _left_out(name, _datasets(s for s, of_papers in used if name in of_papers), root)
+        published = next((made.published / name for made in tables if made.paper == name and made.published), None)
+        datasets = _datasets(source for source, of_papers in used if name in of_papers)
+        papers.append(_paper(name, own, published, datasets, judge, failed, root, environments))
     abouts = [environment_columns(source.record) for source in sources]
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Page(
@@ -149,84 +150,59 @@ def _datasets(sources: Iterable[Source]) -> set[str]:
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
-@dataclass
-class PaperJudge:
-    """Judge our numbers against all numbers that a paper prints.
+def _paper(
+    paper: str,
+    tables: Sequence[Table],
+    published: Path | None,
+    datasets: set[str],
+    judge: Judge,
+    failed: list[Failure],
+    root: Path,
+    environments: Environments,
+) -> PagePaper:
+    """Return a paper's tables and figures, with verdicts on the numbers in the files of the folder ``published``."""
 
-    Parameters
-    ----------
-    paper : str
-    judge : Judge
-    failed : list of Failure
-        Failures of steps, which explain why some of our numbers are missing.
-    published : Path or None
-        Folder of the paper's tables as CSV files.
-    """
-
-    paper: str
-    judge: Judge
-    failed: list[Failure]
-    published: Path | None
-
-    def published_in(self, definition: TableDefinition) -> Rows:
-        """Return the paper's numbers in one table. A table that is a part of another table has no published numbers."""
-        file = self.published / f"{definition.name}.csv" if self.published else None
+    def published_in(definition: TableDefinition) -> Rows:
+        # A table that is a part of another table has no published numbers.
+        file = published / f"{definition.name}.csv" if published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 
-    def judged(self, definition: TableDefinition, published: Rows, ours: Rows) -> list[Number]:
-        """Return our numbers in a table, judged against the published numbers."""
-        found = compare_with_published("", self.paper, definition, published, ours, self.judge, failed=self._reason)
-        return found.numbers
+    def reason(number: Number) -> str:
+        return next((one.reason for one in failed if one.concerns(number.dataset, number.model)), "")
 
-    def not_made(self, made: Sequence[str]) -> list[Number]:
-        """Return the published numbers of tables that were not built."""
-        others = [one for own, one in every_table() if own == self.paper and one.name not in made]
-        return [number for one in others for number in self.judged(one, self.published_in(one), {})]
-
-    def _reason(self, number: Number) -> str:
-        return next((one.reason for one in self.failed if one.concerns(number.dataset, number.model)), "")
-
-
-def _paper(paper: PaperJudge, tables: Sequence[Table], root: Path, environments: Environments) -> PagePaper:
-    suite = find_suite(paper.paper, config_folder(root))
-    built, printed = [], paper.not_made([table.name for table in tables])
+    suite = find_suite(paper, config_folder(root))
+    compared = partial(compare_with_published, "", paper, judge=judge, failed=reason)
+    names = [table.name for table in tables]
+    others = [definition for own, definition in every_table() if own == paper and definition.name not in names]
+    printed = [number for one in others for number in compared(one, published_in(one), {}).numbers]
+    built = []
     for table in tables:
-        own, judged = paper.published_in(table.definition), paper.judged(table.definition, table.printed, table.rows)
+        own, judged = published_in(table.definition), compared(table.definition, table.printed, table.rows).numbers
         built.append(TableOnPage(table, judged).page_table(own))
         environments.enter(built[-1])
         printed += [number for number in judged if number.quantity in own.get(number.key, {})]
+    models = suite.all_models if suite else {}
     return PagePaper(
-        name=paper.paper,
-        title=suite.title if suite else paper.paper,
+        name=paper,
+        title=suite.title if suite else paper,
         fingerprint=of_parts({table.name + TABLE: one.fingerprint for table, one in zip(tables, built)}),
         tables=built,
-        drawings=[_drawing(paper.paper, file) for file in sorted((root / paths.FIGURES / paper.paper).glob("*.svg"))],
+        drawings=[_drawing(paper, file) for file in sorted((root / paths.FIGURES / paper).glob("*.svg"))],
         printed=printed,
-        left_out=[],
+        left_out=[
+            (dataset, name, why)
+            for name, model in models.items()
+            for dataset, why in model.without.items()
+            if dataset in datasets
+        ],
         claims=next((counted(table) for table in tables if table.name == CLAIMS), Counter()),
     )
-
-
-def _left_out(paper: str, datasets: set[str], root: Path) -> list[tuple[str, str, str]]:
-    """List (dataset, model, reason) for the models that a suite does not run on a dataset."""
-    suite = find_suite(paper, config_folder(root))
-    return [
-        (dataset, model, reason)
-        for model, definition in (suite.all_models if suite else {}).items()
-        for dataset, reason in definition.without.items()
-        if dataset in datasets
-    ]
 
 
 def _drawing(paper: str, file: Path) -> Drawing:
     number = file.stem.removeprefix("figure")
     title = f"Figure {number}" if number.isdecimal() else "Quality against time" if number == "pareto" else number
-    return Drawing(f"{paper}-{file.stem}", title, _caption(paper, file.stem), data_address(file.read_text("utf-8")))
-
-
-def _caption(paper: str, name: str) -> str:
-    """Return the caption of a figure, or an empty text if no such figure is declared."""
-    try:
-        return figure_of(name, paper).caption
-    except XmlcError:
-        return ""
+    caption = ""
+    with suppress(XmlcError):  # A figure in the folder may be undeclared.
+        caption = figure_of(file.stem, paper).caption
+    return Drawing(f"{paper}-{file.stem}", title, caption, data_address(file.read_text("utf-8")))

@@ -15,15 +15,8 @@ from xmlc import __version__
 from xmlc.suite.papers.claims_table import FITTED, claims_line
 from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import count_outcomes, published_lines
+from xmlc.suite.report.page import tables
 from xmlc.suite.report.page.content import CONTRIBUTED, Page
-from xmlc.suite.report.page.tables import (
-    ShownEnvironment,
-    contributors,
-    difference_on_page,
-    interval_on_page,
-    order_on_page,
-    text_on_page,
-)
 from xmlc.suite.report.verdicts import OUTCOMES, Verdict, as_float
 from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
@@ -61,42 +54,30 @@ def to_html(page: Page) -> str:
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {
-        "text": text_on_page,
-        "order": order_on_page,
-        "difference": difference_on_page,
-        "interval": interval_on_page,
-        "contributors": contributors,
-        "method_title": method_title,
-    }
+    environment.filters |= {"text": tables.text_on_page, "order": tables.order_on_page, "method_title": method_title}
+    environment.filters |= {"difference": tables.difference_on_page, "interval": tables.interval_on_page}
+    environment.filters["contributors"] = tables.contributors
     environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.globals |= {"signs": SIGNS, "words": WORDS, "headings": HEADINGS, "claims_line": claims_line}
+    environment.globals |= {"outcome_of": count_outcomes, "published_lines": published_lines, "version": __version__}
+    environment.globals |= {"fitted_settings": FITTED, "contributed": CONTRIBUTED, "limits": map(model_title, LIMITS)}
     environments, script = page.environments.shown, Markup(_template("report.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(
         page=page,
-        signs=SIGNS,
         classes={str(verdict): kind for verdict, (_, kind, _) in SIGNS.items() if verdict in OUTCOMES},
-        fitted_settings=FITTED,
-        contributed=CONTRIBUTED,
         origins=", ".join(sorted({environment["origin"] for environment in environments} - {""})),
-        words=WORDS,
-        headings=HEADINGS,
         class_of_word=lambda text: next((kind for word, kind in WORDS.items() if text.startswith(word)), ""),
-        claims_line=claims_line,
         style=Markup(_template("report.css")),
-        outcome_of=count_outcomes,
-        published_lines=published_lines,
         environment_numbers=page.environments.numbers,
         environments=packed(environments),
-        limits=map(model_title, LIMITS),
         script=script,
         digest=digest,
-        version=__version__,
     )
 
 
-def packed(environments: Sequence[ShownEnvironment]) -> dict[str, list[Any]]:
+def packed(environments: Sequence[tables.ShownEnvironment]) -> dict[str, list[Any]]:
     """Return environment metadata as lists of indices into one list of texts. Most texts are the same for many records.
 
     The list of a record begins with the record's title. It ends with the command that rebuilds the record, without the

@@ -24,6 +24,7 @@ from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
+JUDGED = ("published", "kind", "verdict", "interval", "reason", "fitted_settings")  # Fields that a judge sets.
 ABSENT = "absent"  # Mark of a cell without our number. The cell is shown as a dash.
 
 
@@ -135,17 +136,8 @@ class TableOnPage:
             value = found.value if found else None
             number = Number(quantity=number.quantity, key=number.key, value=value, mark=ABSENT)
         judged = found or Number(quantity=number.quantity)
-        return replace(
-            number,
-            dataset=about.get("dataset", ""),
-            model=about.get("model", ""),
-            published=judged.published,
-            kind=judged.kind,
-            verdict=judged.verdict,
-            interval=judged.interval,
-            reason=judged.reason,
-            fitted_settings=judged.fitted_settings,
-        )
+        verdict = {name: getattr(judged, name) for name in JUDGED}
+        return replace(number, dataset=about.get("dataset", ""), model=about.get("model", ""), **verdict)
 
 
 def text_on_page(number: Number) -> str:
