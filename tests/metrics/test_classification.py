@@ -52,7 +52,6 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     np.testing.assert_allclose(ours, jaccard, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_measures_of_a_record_equal_metrics(n, m, seed):
     Y, Y_hat = random_label_sets(n, m, seed)
@@ -68,7 +67,6 @@ def test_measures_of_a_record_equal_metrics(n, m, seed):
     assert measure_scores(agreement(Y, Y_hat), some) == {k: expected[k] for k in some}
 
 
-@settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_other_averages_equal_dense_arithmetic(n, m, seed):
     Y, Y_hat = random_label_sets(n, m, seed)

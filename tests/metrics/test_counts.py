@@ -1,7 +1,7 @@
 """The counting kernels, compared with dense arithmetic and plain loops."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -12,7 +12,6 @@ from xmlc.metrics._counts import DRAWS, count_agreement, count_draws, match_rank
 SHAPES = {"n": st.integers(0, 9), "m": st.integers(1, 9), "seed": st.integers(0, 999)}
 
 
-@settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_agreement_equals_dense_counts(n, m, seed):
     rng = np.random.default_rng(seed)
@@ -25,7 +24,6 @@ def test_agreement_equals_dense_counts(n, m, seed):
         np.testing.assert_array_equal(found, expected)
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(0, 9), replicate=st.integers(0, 49))
 def test_draws_equal_plain_loop(n, replicate):
     times, expected = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
@@ -37,7 +35,6 @@ def test_draws_equal_plain_loop(n, replicate):
     assert times.sum() == n
 
 
-@settings(deadline=None, max_examples=40)
 @given(**SHAPES)
 def test_matching_equals_plain_loops(n, m, seed):
     rng = np.random.default_rng(seed)

@@ -35,7 +35,6 @@ def ranking_case(n, m, seed):
     return Y, scores, np.argsort(-scores, axis=1).astype(np.int32)
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
@@ -61,7 +60,6 @@ def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(discounted / ideal if ideal else 0)
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
@@ -83,7 +81,6 @@ def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     assert coverage_at_k(Y, labels, k) == pytest.approx(expected["coverage"])
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_calibration_error_equals_plain_loop(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
@@ -113,14 +110,12 @@ def test_calibration_error_is_near_0_for_true_probabilities_only():
         ece_at_k(Y, labels, estimates[1:], 1)
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_ndcg_equals_scikit_learn(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
     assert ndcg_at_k(Y, labels, k) == pytest.approx(baseline.ndcg_score(Y, scores, k=k))
 
 
-@settings(deadline=None, max_examples=40)
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_ndcg_equals_plain_loops_with_short_rankings_and_empty_sets(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from threshold_cases import BELOW, CASES, naive_candidate, random_case
@@ -20,7 +20,6 @@ def threshold_of(estimates, hits, hidden):
     return candidates.best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
 
 
-@settings(deadline=None, max_examples=100)
 @given(scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12), hidden=st.integers(0, 3))
 def test_best_cut_equals_exhaustive_search(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
@@ -37,7 +36,6 @@ def test_best_cut_is_next_float_below_smallest_and_largest_values():
         assert found < value
 
 
-@settings(deadline=None, max_examples=60)
 @given(**CASES)
 def test_rule_kernels_equal_dense_comparison(n, m, seed):
     spe, _ = random_case(n, m, seed)
@@ -49,7 +47,6 @@ def test_rule_kernels_equal_dense_comparison(n, m, seed):
     np.testing.assert_array_equal(kept[:n_kept], np.nonzero(expected)[1])
 
 
-@settings(deadline=None, max_examples=60)
 @given(**CASES, entries=st.integers(1, 30), common=st.booleans())
 def test_cuts_are_estimates_of_positives_with_counts_above_them(n, m, seed, entries, common):
     spe, Y = checked_pair(*random_case(n, m, seed))

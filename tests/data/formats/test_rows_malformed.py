@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from facts import absent, raises_with
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
@@ -54,7 +54,6 @@ def test_the_largest_and_smallest_values_are_well_formed(tmp_path, value):
 BAD = ["7 0:1", "1 0:1e99", "1 9:1", "1 0:1e99 0:1", "x", "1 0:1e99 1:1e99"]
 
 
-@settings(deadline=None, max_examples=40)
 @given(kinds=st.lists(st.sampled_from([None, *BAD]), min_size=1, max_size=60), block=st.sampled_from([16, 64, 1 << 20]))
 def test_malformed_lines_are_listed_once_and_in_order(tmp_path_factory, kinds, block):
     lines = [kind or "1 0:1" for kind in kinds]

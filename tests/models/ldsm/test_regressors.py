@@ -5,7 +5,7 @@ from __future__ import annotations
 import ldsm_twin as twin
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ldsm_cases import node_of, node_settings
 from numba import njit
@@ -85,7 +85,6 @@ def side_by_side(sums):
     return pairs
 
 
-@settings(max_examples=40)
 @given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     rng = np.random.default_rng(seed)
@@ -124,7 +123,6 @@ def test_ties_go_to_first_or_random_direction():
     assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 5), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     rng = np.random.default_rng(seed)

@@ -31,7 +31,6 @@ def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
     assert (bounds >= lengths / (1 + 1e-6) * (1 - 1e-6)).all()
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30),
     st.sampled_from([1.0, 1e-30, 1e-36, 1e-44]),

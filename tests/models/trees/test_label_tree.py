@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from facts import raises_with
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
@@ -12,7 +12,6 @@ from xmlc.models.trees import LabelTree, complete_tree, random_complete_tree
 TREES = st.tuples(st.integers(1, 80), st.integers(2, 20), st.integers(0, 5))
 
 
-@settings(deadline=None, max_examples=60)
 @given(TREES)
 def test_random_complete_tree_is_complete(shape):
     m, arity, seed = shape
@@ -28,7 +27,6 @@ def test_random_complete_tree_is_complete(shape):
     assert (tree.label[tree.leaf] == np.arange(m)).all()
 
 
-@settings(deadline=None, max_examples=60)
 @given(TREES)
 def test_nodes_have_smallest_threshold_and_largest_weight_below(shape):
     m, arity, seed = shape

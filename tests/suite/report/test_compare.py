@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from compare_cases import TABLE, change, statuses, table_writer
 from facts import raises_with
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
@@ -165,7 +165,6 @@ def test_incomparable_tables_are_refused(files, left, right, columns, facts):
 CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"])
 
 
-@settings(max_examples=100, deadline=None)
 @given(left=st.tuples(CELLS, CELLS, CELLS), right=st.tuples(CELLS, CELLS, CELLS))
 def test_tables_are_equal_exactly_if_their_fingerprints_are(left, right):
     sides = [

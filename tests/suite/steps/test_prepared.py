@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from facts import raises_with
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.steps.prepared import fit_mask, sample_rows
 
 
-@settings(deadline=None, max_examples=60)
 @given(n=st.integers(0, 300), share=st.floats(0.01, 0.99), seed=st.integers(0, 99))
 def test_split_has_requested_size_and_depends_only_on_seed(n, share, seed):
     mask = fit_mask(n, share, seed)

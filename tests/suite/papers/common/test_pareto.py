@@ -2,7 +2,7 @@
 
 import pytest
 from facts import raises_with
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from report_cases import ranking, write
@@ -64,7 +64,6 @@ def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
         draw_figure("pareto", "demo", write(tmp_path / "oracle", [oracle]))
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12))
 def test_front_has_the_points_that_no_other_dominates(places):
     front = [places[i] for i in pareto_front(*zip(*places))]

@@ -5,7 +5,7 @@ from statistics import fmean, quantiles
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from record_cases import statistics
 from record_files import RecordFile
@@ -13,11 +13,9 @@ from record_files import RecordFile
 from xmlc.kernels.csr import as_features, as_labels
 from xmlc.suite.results.records.statistics import COUNTED, Statistics, five_numbers, part_statistics
 
-CONTENT = statistics()
-
 
 class TestFile(RecordFile):
-    kind, content, nan_at = Statistics, CONTENT, ["train", "labels_per_instance", "mean"]
+    kind, content, nan_at = Statistics, statistics(), ["train", "labels_per_instance", "mean"]
     broken = ((["train", "labels_never_seen"], ...), (["test", "labels_per_instance", "mean"], -1), (["d"], 1.5))
 
 
@@ -48,7 +46,6 @@ def test_statistics_equal_values_computed_by_hand():
     assert (found.labels_never_seen, found.features_never_seen) == (2, 1)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 10**6), min_size=2, max_size=40))
 def test_five_numbers_equal_the_standard_library(counts):
     found = five_numbers(np.array(counts))
