@@ -10,8 +10,6 @@ from xmlc.metrics import precision_at_k
 from xmlc.models.registry import make_estimator
 from xmlc.suite.steps.prepared import Prepared
 
-NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCOPLT"
-
 
 @pytest.mark.slow
 @pytest.mark.needs("baselines")
@@ -22,7 +20,7 @@ def test_training_is_timed_and_precision_is_measured(tmp_path):
     assert {key[0].partition(",")[0] for key in rows} == {"OPLT-R", "IPLT"}
     (X, Y), (X_test, Y_test) = (Prepared(prepared).part(part) for part in ("train", "test"))
     parameters = {"policy": "random", "arity": 2, "max_leaf": 100, "eps": 0.01, "epochs": 2}
-    for program, estimator in (("xmlc", "oplt"), ("napkinXC", NAPKINXC)):
+    for program, estimator in (("xmlc", "oplt"), ("napkinXC", "benchmarks/baselines/napkinxc_trees.py:NapkinXCOPLT")):
         models = [make_estimator(estimator, parameters, seed, 1).fit(X, Y) for seed in (0, 1)]
         found = [precision_at_k(Y_test, model.predict_top_k(X_test, 5)[0], 1) for model in models]
         measured = rows[f"OPLT-R, {program}", PREDICTION, "P@1", 1]

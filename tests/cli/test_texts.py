@@ -128,12 +128,6 @@ def test_marked_sets_may_skip_labels_and_unmarked_lists_are_sets(train, tmp_path
         assert (scores["micro-F"], scores["P@1"]) == (micro, first)
 
 
-def test_streams_require_online_estimator(tmp_path, capsys):
-    given = "fit", tmp_path / "absent.csv", "--stream", "--estimator", "swnn", "--out", tmp_path / "model"
-    assert run(*given) == 1
-    assert absent(capsys.readouterr().err, "swnn", "oplt") == []
-
-
 def test_trusted_estimators_of_other_libraries_are_loaded(train, tmp_path, capsys):
     given = ("--estimator", "sklearn.neighbors:KNeighborsClassifier", "--parameters", '{"n_neighbors": 1}')
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
@@ -204,20 +198,6 @@ def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     assert absent(capsys.readouterr().out, "6 labels", "2.00") == []
 
 
-@pytest.mark.parametrize("command", [["fit", "-", "--out", "model"], ["predict", "-", "--model", "there"]])
-def test_standard_input_requires_format(command, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")
-    assert run(*command) == 1
-    assert absent(capsys.readouterr().err, "csv, tsv, jsonl, json, fasttext", "--format") == []
-
-
-def test_incomplete_character_is_refused_before_training(tmp_path, capsys):
-    (tmp_path / "train.jsonl").write_text(r'{"text": "boil rice", "labels": ["\ud800"]}')
-    assert run("fit", tmp_path / "train.jsonl", "--out", tmp_path / "model") == 1
-    assert "train.jsonl:1" in capsys.readouterr().err
-
-
 def test_svmlight_features_are_accepted_instead_of_texts(multilabel, tmp_path, capsys):
     X, Y = multilabel(40, 12, 5)
     dump_svmlight_file(X, csr_matrix(Y), str(tmp_path / "train.svm"), multilabel=True)
@@ -232,6 +212,9 @@ def test_svmlight_features_are_accepted_instead_of_texts(multilabel, tmp_path, c
     assert first == BinaryRelevance(random_state=0).fit(X, Y).predict_top_k(X, 1)[0][:, 0].tolist()
 
 
+ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -241,7 +224,11 @@ def test_svmlight_features_are_accepted_instead_of_texts(multilabel, tmp_path, c
         (["fit", "train.csv", "--separator", "", "--out", "model"], "--separator"),
         (["fit", "train.csv", "--estimator", "oracle", "--out", "model"], "oracle"),
         (["fit", "train.csv", "--estimator", "plt-rankin", "--out", "model"], "plt-ranking"),
-        (["fit", "noext", "--out", "model"], ["noext", "csv, tsv, jsonl, json, fasttext", "--format"]),
+        (["fit", "noext", "--out", "model"], ["noext", *ON_FORMATS]),
+        (["fit", "-", "--out", "model"], ON_FORMATS),
+        (["predict", "-", "--model", "there"], ON_FORMATS),
+        (["fit", "half.jsonl", "--out", "model"], "half.jsonl:1"),  # of a character
+        (["fit", "absent.csv", "--stream", "--estimator", "swnn", "--out", "model"], ["swnn", "oplt"]),
         (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], ["-k", "--threshold"]),
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv"),
         (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1"),
@@ -288,6 +275,7 @@ def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatc
     PLT(n_jobs=1).fit(np.eye(2), np.eye(2)).save(tmp_path / "features")
     save_npz(tmp_path / "x.npz", csr_matrix(np.eye(2)))
     (tmp_path / "noext").write_text("boil rice\n")
+    (tmp_path / "half.jsonl").write_text(r'{"text": "boil rice", "labels": ["\ud800"]}')
     (tmp_path / "predictions.jsonl").write_text('{"labels": [["cooking", 0.5]]}\n' * 4)
     (tmp_path / "twice.jsonl").write_text('{"labels": [["cooking", 0.5], ["cooking", 0.4]]}\n' * 4)
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "there")

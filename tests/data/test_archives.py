@@ -127,10 +127,6 @@ def matrix_of(text):
     return file.getvalue()
 
 
-def read_rows(path):
-    return [matrix.toarray().tolist() for matrix in load(path)]
-
-
 def read_member(path):
     unpack(path, ["train.txt"], path.parent)
     return (path.parent / "train.txt").read_bytes()
@@ -140,7 +136,7 @@ TEXT = b"a text;one\n" * 9
 ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
 #: By a name: the content of a file, how it is read, and its name without the suffix of its compression.
 READERS = {
-    "repository": (ROWS, read_rows, "a.txt"),
+    "repository": (ROWS, lambda path: [matrix.toarray().tolist() for matrix in load(path)], "a.txt"),
     "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
     "fasttext": (TEXT.replace(b"a ", b"__label__one "), lambda path: [*documents(path)], "a.txt"),
     "scores": (matrix_of(TEXT), lambda path: load_npz(path).toarray().tolist(), "a.npz"),

@@ -20,7 +20,6 @@ from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
 
 X, Y = random_multilabel(40, 12, 5)
 SPE = sparse.csr_array(Y * np.float32(0.5))
-RANKING = np.tile(np.arange(3), (40, 1))
 TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
 
 
@@ -55,7 +54,7 @@ def test_error_shows_given_value_and_conversion_to_a_matrix(call, mentioned):
         (lambda: OutOfFold(PLT()).fit(Y, X), "OutOfFold.fit(X, Y)"),
         (lambda: STO().fit(Y, SPE), "fit(spe, Y)"),
         (lambda: macro_f(SPE, Y), "(Y, Y_hat)"),
-        (lambda: precision_at_k(RANKING, Y, 1), "(Y, labels, k)"),
+        (lambda: precision_at_k(np.tile(np.arange(3), (40, 1)), Y, 1), "(Y, labels, k)"),
         (lambda: precision_at_k(SPE, Y, 1), "(Y, labels, k)"),
         (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), "(texts, label_lists)"),
     ],

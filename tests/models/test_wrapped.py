@@ -252,9 +252,6 @@ def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
         load_model(tmp_path / "model", trusted=True)
 
 
-HARD = VotingClassifier([("a", LogisticRegression())])
-
-
 @pytest.mark.parametrize(
     ("estimator", "mentioned"),
     [
@@ -262,7 +259,7 @@ HARD = VotingClassifier([("a", LogisticRegression())])
         (make_pipeline(MaxAbsScaler(), LogisticRegression()), "Pipeline"),
         (LinearSVC(), ["LinearSVC", "CalibratedClassifierCV", "OneVsRestClassifier"]),
         (OneVsRestClassifier(LinearSVC()), ["LinearSVC", "CalibratedClassifierCV"]),
-        (OneVsRestClassifier(HARD), ["VotingClassifier", "voting='soft'"]),
+        (OneVsRestClassifier(VotingClassifier([("a", LogisticRegression())])), ["VotingClassifier", "voting='soft'"]),
         (OneVsRestClassifier(HistGradientBoostingClassifier()), "HistGradientBoostingClassifier"),
         (KNeighborsClassifier(n_neighbors=0), "n_neighbors"),
         (KNeighborsClassifier, "Wrapped(KNeighborsClassifier(...))"),

@@ -57,14 +57,6 @@ def test_estimates_must_exceed_their_threshold():
     assert apply_thresholds(spe, 0.3).toarray().tolist() == [[True, False, False]]
 
 
-def near_case(seed):
-    """Return float64 estimates equal to thresholds, or so close that float32 merges them."""
-    rng = np.random.default_rng(seed)
-    numbers = np.append([0.5, 0.25, 0.125, 1 / 3, 1e-4], np.float32([1 / 3, 0.1, 1e-4]))
-    exact = rng.choice(numbers, (12, 4)) + rng.choice([0, 0, 1e-9, -1e-9, 1e-12, -1e-12], (12, 4))
-    return exact, rng.random((12, 4)) < 0.2 + exact
-
-
 def exceeding(exact, thresholds):
     """Compare by the rule of the package: in float64 only if the thresholds are a float64 array."""
     wide = isinstance(thresholds, np.ndarray) and thresholds.dtype == np.float64
@@ -76,7 +68,11 @@ KAPPAS = [0.0, 0.25, 0.1, np.float32(0.1), np.float64(0.5), [0.5, 0.25, 1 / 3, 0
 
 @pytest.mark.parametrize("seed", range(20))
 def test_fit_and_predict_use_the_same_comparison(seed):
-    exact, Y = near_case(seed)
+    """The float64 estimates equal thresholds, or are so close that float32 merges them."""
+    rng = np.random.default_rng(seed)
+    numbers = np.append([0.5, 0.25, 0.125, 1 / 3, 1e-4], np.float32([1 / 3, 0.1, 1e-4]))
+    exact = rng.choice(numbers, (12, 4)) + rng.choice([0, 0, 1e-9, -1e-9, 1e-12, -1e-12], (12, 4))
+    Y = rng.random((12, 4)) < 0.2 + exact
     for thresholds in KAPPAS:
         above = exceeding(exact, thresholds)
         np.testing.assert_array_equal(apply_thresholds(exact, thresholds).toarray(), above)
@@ -130,9 +126,6 @@ def test_methods_follow_scikit_learn():
 
 
 # Division of labels into pieces, and copies of the input.
-
-
-METHODS = (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10))
 
 
 @settings(deadline=None, max_examples=60)
@@ -189,7 +182,7 @@ def test_estimates_in_any_form_give_equal_results_without_copies():
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
 def test_methods_accept_no_instances_and_no_labels(n, m):
     spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
-    for method in METHODS:
+    for method in (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10)):
         assert method.fit(spe, Y).thresholds_.shape == (m,)
         assert method.predict(spe).shape == (n, m)
 

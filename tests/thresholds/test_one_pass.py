@@ -93,7 +93,6 @@ def test_lower_bound_is_threshold_of_predicting_all_instances(prior, beta):
 # FTA and OFO in one pass, compared with implementations that store all estimates. kappa_j = max(1/c, nu_j).
 
 
-BLOCKS = st.lists(st.integers(0, 14), max_size=4)
 FIXED = np.array([0.1, 0.3, 0.5], dtype=np.float32)
 
 
@@ -124,7 +123,7 @@ def test_counts_in_ranges_of_labels_equal_dense_counts(n, m, seed):
 
 
 @THOROUGH
-@given(**CASES, candidates=BLOCKS, bounded=st.booleans())
+@given(**CASES, candidates=st.lists(st.integers(0, 14), max_size=4), bounded=st.booleans())
 @pytest.mark.parametrize("method", [FTA(), FTA(label_wise=True), OFO(b=5)])
 def test_blocks_of_instances_are_bit_identical_to_one_fit(method, n, m, seed, candidates, bounded):
     spe, Y = random_case(n, m, seed)

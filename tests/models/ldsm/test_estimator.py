@@ -15,7 +15,6 @@ from xmlc.models import LdSM
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "shares": "labels", "n_jobs": 1}
-RERANKED = {"beta": 0.6, "gamma": 2.0}
 
 
 def same_forest(a, b):
@@ -100,7 +99,7 @@ def test_leaves_count_instances_that_reach_them_and_their_labels(multilabel):
 
 
 def test_reranking_combines_estimates_with_tail_classifiers(multilabel):
-    X, Y, model = data_and_model(multilabel, seed=5, **RERANKED)
+    X, Y, model = data_and_model(multilabel, seed=5, **{"beta": 0.6, "gamma": 2.0})
     spe = model.predict_proba(X)
     tail = np.exp(fit_tail_classifiers(X, Y, False, 1).log_scores(X, spe, 2.0, False, 1).toarray())
     expected = np.where(spe.toarray() > 0, 0.6 * spe.toarray() + 0.4 * tail, 0)

@@ -21,8 +21,6 @@ from xmlc.models.ldsm._grow import (
     sent_to,
 )
 
-KEY = np.uint64(5)
-
 
 @pytest.mark.parametrize("adaptive", [True, False])
 def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
@@ -33,7 +31,7 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
 
     def fit(**options):
         own = node_settings(2, adaptive, **options)
-        return fit_node(x, y, node, d, data, own, KEY, room, np.zeros(3))
+        return fit_node(x, y, node, d, data, own, np.uint64(5), room, np.zeros(3))
 
     features, weights, biases = fit()
     p = features.size + 1

@@ -11,17 +11,9 @@ from xmlc.models.plt.matching import clear_features, find_marked, mark_features,
 from xmlc.models.plt.weights import LOGISTIC_LINK, empty_scratch, estimate_scores, weights_from_state
 
 
-def hashed_weights():
-    return hashed_nodes(random_nodes(9, 3, 5, 0)[0], 7)
-
-
-def state_of(nodes):
-    arrays = nodes._asdict()
-    return arrays, {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
-
-
 def test_arrays_of_inconsistent_weights_are_refused():
-    arrays, _ = state_of(hashed_weights())
+    arrays = hashed_nodes(random_nodes(9, 3, 5, 0)[0], 7)._asdict()
+    del arrays["seed"]
     with raises_with(XmlcError, "bias", "children"):
         weights_from_state(arrays, {}, 10**6, 9)
 

@@ -13,12 +13,10 @@ from xmlc.suite.config import jobs, paths
 from xmlc.suite.config.jobs import batched_models, inference_options, options, threshold_methods, unlabelled_methods
 from xmlc.suite.config.project import Project
 
-CONFIG = ROOT / "config"
-
 
 @pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"])
 def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
-    project = Project.read({"papers": []} | settings, CONFIG)
+    project = Project.read({"papers": []} | settings, (ROOT / "config"))
     asked = 0
     for name, one in project.suites.items():
         for run in project.runs(name):

@@ -16,8 +16,7 @@ from xmlc.suite.papers.plan import baseline_files, left_out, plan_of, result_fil
 from xmlc.suite.papers.swnn2018.claims import BESIDE_BR
 
 CONFIG = ROOT / "config"
-OWN = ("demo", "scale")
-YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in OWN}
+YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in ("demo", "scale")}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
 del YAML["neural"]  # its models need files of estimates, which are missing here
 ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"

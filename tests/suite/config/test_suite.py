@@ -11,8 +11,6 @@ from suite_cases import suite, write_config, write_suite
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.suite import HyperparameterOrigin, Inference, ModelSpec, find_suite, read_suite, read_suites
 
-CONFIG = ROOT / "config"
-
 
 def test_all_keys_of_a_suite_file_are_read(tmp_path):
     file = write_suite(
@@ -38,7 +36,7 @@ def test_all_keys_of_a_suite_file_are_read(tmp_path):
 
 
 def test_every_shipped_suite_is_read_completely():
-    for name, found in read_suites(CONFIG).items():
+    for name, found in read_suites(ROOT / "config").items():
         content = yaml.safe_load(Path(found.file).read_text())
         assert (found.name, list(found.models)) == (name, list(content["models"]))
         assert (found.datasets, found.tables) == (content["datasets"], content["tables"])

@@ -11,8 +11,7 @@ from xmlc.suite.papers.plan import FIGURE_FILES
 from xmlc.suite.papers.plotting import BOTH, COLUMN, apart, panels, write_figure
 
 DATASETS = ("yeast", "bibtex", "delicious")
-BINARY = {"model": "ldsm-mean"}
-FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, BINARY, {"model": "fastxml"})]
+FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, {"model": "ldsm-mean"}, {"model": "fastxml"})]
 RANKINGS = [
     ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "omikuji-parabel")
 ]

@@ -15,12 +15,11 @@ from xmlc.suite.steps.prepare import prepare
 from xmlc.suite.steps.prepared import Prepared
 
 VW = {"a_train.vw": b"2 | 3:0.5 1:1\n1 | 2:2\n", "a_test.vw": b"2 | 1:4 3:1\n"}
-SVM = {"a_train.svm": b"1 1:1\n", "a_test.svm": b"2 2:1\n"}
 OWN = {"train.txt": b"2 4 2\n1 1:1 3:0.5\n0 2:2\n", "test.txt": b"1 4 2\n1 1:4 3:1\n"}
 LAYOUTS = {
     "vw": VW,
     "mixed": {"a_train.vw": VW["a_train.vw"], "a_test.vw.xz": lzma.compress(VW["a_test.vw"])},
-    "svm": SVM,
+    "svm": {"a_train.svm": b"1 1:1\n", "a_test.svm": b"2 2:1\n"},
     "own.xz": {f"{name}.xz": lzma.compress(content) for name, content in OWN.items()},
     "archive": {"a.zip": zip_of(VW)},
 }

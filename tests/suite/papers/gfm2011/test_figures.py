@@ -1,34 +1,17 @@
 """Figure 1 of gfm2011 shows the numbers of the simulation record."""
 
-import json
-
 import pytest
 from matplotlib.colors import to_hex
 from record_cases import TIMED, simulation
+from report_cases import write
 
-from xmlc.core.checksums import stamped
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.gfm2011.figures import APART, PANELS, STYLES
 
 
-def record(**changes):
-    return simulation(environment={"cpu": "a machine"}) | changes
-
-
-def write(folder, *records):
-    paths = [folder / f"{i}.json" for i in range(len(records))]
-    for path, content in zip(paths, records, strict=True):
-        path.write_text(json.dumps(stamped(content)))
-    return paths
-
-
-def lines_of(axes):
-    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
-
-
 def test_panels_show_numbers_of_the_record(tmp_path):
-    content = record()
-    figure = draw_figure("1", "gfm2011", write(tmp_path, content))
+    content = simulation(environment={"cpu": "a machine"})
+    figure = draw_figure("1", "gfm2011", write(tmp_path, [content]))
     *panels, last = figure.axes
     for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
         model = content["models"][name]
@@ -43,7 +26,7 @@ def test_panels_show_numbers_of_the_record(tmp_path):
         low, high = (point[1] for point in bars.get_segments()[1])
         assert (low, high) == pytest.approx((model["optimum"] - 0.05 - 0.02, model["optimum"] - 0.05 + 0.02))
     assert last.get_yscale() == "log"
-    times = lines_of(last)
+    times = {line.get_label(): line for line in last.get_lines() if not line.get_label().startswith("_")}
     assert times["GFM"].get_ydata().tolist() == pytest.approx([1e-5, 1e-4])
     assert last.get_ylabel() == "seconds"
     assert "mean of 3 trials" in figure.get_supxlabel()

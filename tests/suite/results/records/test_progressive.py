@@ -5,11 +5,9 @@ from record_files import RecordFile
 
 from xmlc.suite.results.records.progressive import ProgressiveRecord
 
-CONTENT = progressive()
-
 
 class TestFile(RecordFile):
-    kind, content, nan_at = ProgressiveRecord, CONTENT, ["rows", 1, "entropy_reduction"]
+    kind, content, nan_at = ProgressiveRecord, progressive(), ["rows", 1, "entropy_reduction"]
     broken = (
         (["rows"], []),
         (["rows", 1, "accuracy"], 1.5),

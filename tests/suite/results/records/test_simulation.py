@@ -5,11 +5,9 @@ from record_files import RecordFile
 
 from xmlc.suite.results.records.simulation import SimulationRecord
 
-CONTENT = simulation()
-
 
 class TestFile(RecordFile):
-    kind, content, nan_at = SimulationRecord, CONTENT, ["prior"]
+    kind, content, nan_at = SimulationRecord, simulation(), ["prior"]
     broken = (
         (["models", "dependent"], ...),
         (["models", "dependent", "methods", "gfm", "limit"], "high"),

@@ -1,7 +1,7 @@
 """Test the record of a sweep."""
 
 from record_cases import environment, step
-from record_files import RecordFile, check_round_trip, save
+from record_files import RecordFile, save
 from report_cases import sweep
 
 from xmlc.suite.results.records.sweep import SweepRecord
@@ -18,12 +18,6 @@ class TestFile(RecordFile):
     broken = ((["rows", 1, "value"], ...), (["rows", 1], 7))
 
 
-def test_each_row_has_its_value(tmp_path):
-    record = check_round_trip(tmp_path, SweepRecord, CONTENT)
-    assert [row.value for row in record.rows] == [16, 64, 256]
-    assert record.hyperparameter == "max_nodes"
-
-
 def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
     rows = [{"max_nodes" if name == "value" else name: part for name, part in row.items()} for row in ROWS]
     record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows}))
@@ -31,7 +25,8 @@ def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
 
 
 def test_each_value_is_a_variant(tmp_path):
-    record = check_round_trip(tmp_path, SweepRecord, CONTENT)
+    record = SweepRecord.read(save(tmp_path, CONTENT))
+    assert [row.value for row in record.rows] == [16, 64, 256]
     variants, rows = zip(*record.numbers(), strict=True)
     assert variants == ("max_nodes=16", "max_nodes=64", "max_nodes=256")
     assert [row["p@1"] for row in rows] == [100 * row.metrics["p@1"] for row in record.rows]
