@@ -18,7 +18,7 @@ from file_server import serve
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
-from xmlc.suite.config.sources import check_sources, source_of
+from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.steps import fetching
 from xmlc.suite.steps.download import download, no_data
 
@@ -252,10 +252,10 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
     mirror, resources = tmp_path / "mirror", tmp_path / "resources"
     put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
     addressed = Dataset("far", url="http://localhost/x.zip")
-    check_sources([Dataset("medical"), addressed], str(mirror), resources, [])
-    check_sources([addressed], None, resources, [])
-    check_sources([], str(tmp_path / "nowhere"), resources, [])
-    check_sources([Dataset("medicl")], "http://localhost/mirror", resources, [])
+    for entry in (Dataset("medical"), addressed):
+        check_source(entry, str(mirror), resources, [])
+    check_source(addressed, None, resources, [])
+    check_source(Dataset("medicl"), "http://localhost/mirror", resources, [])
     (mirror / "empty").mkdir()
     for name, place, facts in (
         ("medicl", mirror, ["medicl/", "medical"]),
@@ -266,12 +266,12 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
         ("empty", mirror, ["empty/"]),
     ):
         with raises_with(XmlcError, *facts):
-            check_sources([Dataset(name)], place and str(place), resources, ["yeast"])
+            check_source(Dataset(name), place and str(place), resources, ["yeast"])
     (resources / "manual/medicl").mkdir(parents=True)
-    check_sources([Dataset("medicl")], None, resources, [])
+    check_source(Dataset("medicl"), None, resources, [])
     (mirror / "medical/test.txt").unlink()
     with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):
-        check_sources([Dataset("medical")], str(mirror), resources, [])
+        check_source(Dataset("medical"), str(mirror), resources, [])
 
 
 def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):

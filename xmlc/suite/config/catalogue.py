@@ -340,9 +340,8 @@ def _contradictions(entry: Dataset) -> list[str]:
         found.append("split_files: expected format repository, and the same one file in train and test")
     if not entry.split_files and set(entry.train) & set(entry.test):
         found.append("train and test: found the same file, expected different files or the key split_files")
-    for kind, address in entry.sources:
-        if kind == "urls" and set(address) != set(entry.files):
-            found.append(f"urls: found {', '.join(address)}, expected the files {', '.join(entry.files)}")
+    if entry.urls and {*entry.urls} != {*entry.files}:
+        found.append(f"urls: found {', '.join(entry.urls)}, expected the files {', '.join(entry.files)}")
     if entry.synthetic and (entry.sources or entry.alternatives):
         found.append("synthetic: found addresses or alternatives, too. A dataset is either generated or downloaded")
     for number, other in enumerate(entry.alternatives):

@@ -18,7 +18,7 @@ from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
 from xmlc.suite.config.checks import check_mentions, check_methods, check_models, check_reserved_names
 from xmlc.suite.config.folders import config_files, config_folder
 from xmlc.suite.config.settings import Settings
-from xmlc.suite.config.sources import check_sources, source_of
+from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
@@ -103,7 +103,7 @@ class Project:
         """
         entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
         if not (resources / dataset).exists():
-            check_sources([entry], mirror, resources, [*self.catalogue, *SIZES])
+            check_source(entry, mirror, resources, [*self.catalogue, *SIZES])
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
@@ -250,9 +250,8 @@ class Project:
             No paper is selected.
         """
         if not self.settings.papers:
-            raise XmlcError(
-                f"config: papers: found [], expected some of {', '.join(self.suites)}. Or add one as target"
-            )
+            names = ", ".join(self.suites)
+            raise XmlcError(f"config: papers: found [], expected some of {names}. Or add one as target")
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:

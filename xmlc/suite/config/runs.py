@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -175,9 +175,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 def end() -> None:
     """Record in the note that the run has ended, with or without errors."""
-    run = LastRun.read()
-    run.ended = True
-    run.write()
+    replace(LastRun.read(), ended=True).write()
 
 
 def watch_disk() -> None:

@@ -53,14 +53,14 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     return [f"{name} {checksum}" for name, (_, _, checksum) in found.items()]
 
 
-def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that each dataset that a run fetches has an address or is in the mirror.
+def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Iterable[str]) -> None:
+    """Check that a dataset that a run fetches has an address or is in the mirror.
 
     Mirrors on the web are not queried.
 
     Parameters
     ----------
-    entries : iterable of Dataset
+    entry : Dataset
     mirror : str or None
     resources : Path
         The folder for all datasets, including manual downloads.
@@ -70,24 +70,22 @@ def check_sources(entries: Iterable[Dataset], mirror: str | None, resources: Pat
     Raises
     ------
     XmlcError
-        A dataset has no source. The message suggests datasets with similar names.
+        The dataset has no source. The message suggests datasets with similar names.
     """
-    entries = list(entries)
-    base = mirror_at(mirror) if mirror and entries else None
-    for entry in entries:
-        if isinstance(base, str) or by_hand(entry, resources).is_dir():
-            continue
-        if base and (files := entry.files_in(base / entry.name)):
-            if not entry.layout_of(files):
-                raise XmlcError(f"{entry.name}: {lacks(base / entry.name, entry)}")
-            continue
-        if any(one.sources for one in (entry, *entry.alternatives)) or (base and listed(base / entry.name)):
-            continue
-        there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
-        found = f"no files in {base / entry.name}/" if base else "no mirror"
-        near = " or ".join(get_close_matches(entry.name, sorted({*there, *known} - {entry.name})))
-        expected = f"a mirror with this dataset{f'. Did you mean {near}?' if near else ''}"
-        raise XmlcError(f"dataset {entry.name}: found no address in the catalogue and {found}, expected {expected}")
+    base = mirror_at(mirror) if mirror else None
+    if isinstance(base, str) or by_hand(entry, resources).is_dir():
+        return
+    if base and (files := entry.files_in(base / entry.name)):
+        if not entry.layout_of(files):
+            raise XmlcError(f"{entry.name}: {lacks(base / entry.name, entry)}")
+        return
+    if any(one.sources for one in (entry, *entry.alternatives)) or (base and listed(base / entry.name)):
+        return
+    there = [one.name for one in base.iterdir() if one.is_dir()] if base else []
+    found = f"no files in {base / entry.name}/" if base else "no mirror"
+    near = " or ".join(get_close_matches(entry.name, sorted({*there, *known} - {entry.name})))
+    expected = f"a mirror with this dataset{f'. Did you mean {near}?' if near else ''}"
+    raise XmlcError(f"dataset {entry.name}: found no address in the catalogue and {found}, expected {expected}")
 
 
 def states(files: Iterable[Path], known: States) -> States:

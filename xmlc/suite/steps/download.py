@@ -303,5 +303,5 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)
     if not entry.synthetic:
-        sources.check_sources([entry], mirror, out.parent, known)
+        sources.check_source(entry, mirror, out.parent, known)
     click.echo(f"{dataset}: downloaded from {download(entry, out, mirror)}", err=True)

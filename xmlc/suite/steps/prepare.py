@@ -63,19 +63,16 @@ def prepare(
     filter = filter or (source / files.filter if files.filter else None)
     with _copies_named(source):
         train, test = read_parts(source, files)
-    test, notes = _of_same_width(train, test, files.format)
-    if filter:
-        with _copies_named(source):
-            left_out = read_pairs(filter, test[1].shape)
+        test, notes = _of_same_width(train, test, files.format)
+        left_out = read_pairs(filter, test[1].shape) if filter else None
+    if left_out is not None:
         test, before = (test[0], without(test[1], left_out)), test[1].nnz
         notes.append(f"test set: measures ignore {left_out.nnz} pairs, {before - test[1].nnz} of them true")
     for name, (X, Y) in (("training", train), ("test", test)):
         if not Y.nnz:
             raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
     counts = _counts(train, test)
-    described = source / "source.json"
-    made = described.is_file() and is_made(read_json(described))
-    if made:
+    if made := (source / "source.json").is_file() and is_made(read_json(source / "source.json")):
         called = name_in_records(dataset.name, made)
         notes.append(f"synthetic dataset: tables name it {called!r} and compare it with no published numbers")
     elif dataset.published:
@@ -100,7 +97,7 @@ def prepare(
             save_csr(folder / name, "Y", Y)
             if (source / f"{name}.P.json").exists():
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
-        if filter:
+        if left_out is not None:
             save_csr(folder / "test", "F", left_out)
         np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, SEED))
         write_json(folder / "meta.json", meta)
