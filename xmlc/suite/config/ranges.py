@@ -50,10 +50,9 @@ class Range:
             result = cls(**content)
             if result.low < result.high and (result.low > 0 or not result.log):
                 return result
-        raise XmlcError(
-            f"range of {name}: found {content!r}, expected a list of values, or low and high with optional log and "
-            "integer. low must be less than high, and above 0 if log is true"
-        )
+        expected = "a list of values, or low and high with optional log and integer"
+        advice = "low must be less than high, and above 0 if log is true"
+        raise XmlcError(f"range of {name}: found {content!r}, expected {expected}. {advice}")
 
     def at(self, u: float) -> object:
         """Map a number ``u`` in [0, 1) to a value of the range, rounded by `typed`."""

@@ -163,10 +163,9 @@ def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_o
         download = DOWNLOADED * sum(size_of(project, of).bytes for of in fetched)
         disk = disk_of(project, _prepared(made, datasets), some, at_once)
         memory, largest = max((cost.memory, job) for job, cost in some.items())
-        lines.append(
-            f"{name:{width}} {_amount(sum(hours[of] for of in datasets)):>9} {_gb(disk):>9} {_gb(download):>13}"
-            f"  {_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
-        )
+        amounts = f"{_amount(sum(hours[of] for of in datasets)):>9} {_gb(disk):>9} {_gb(download):>13}"
+        largest_job = f"{_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
+        lines.append(f"{name:{width}} {amounts}  {largest_job}")
     return lines
 
 

@@ -61,10 +61,8 @@ class Basis:
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
     """Draw ``n_samples`` label vectors for each test instance. Estimate marginals if the model cannot draw."""
     if prepared.left_out("test") is not None:
-        raise XmlcError(
-            f"--from: found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs. "
-            'Run `xmlc estimate` first, or use `split: "80"` in a suite'
-        )
+        said = f"found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs"
+        raise XmlcError(f'--from: {said}. Run `xmlc estimate` first, or use `split: "80"` in a suite')
     X = instances_for(model, prepared, "test")
     if isinstance(model, DrawsSamples):
         drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
@@ -84,10 +82,8 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
     about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
-        raise XmlcError(
-            f"{folder}: found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set. Delete "
-            "this folder and run `xmlc estimate` again"
-        )
+        said = f"found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set"
+        raise XmlcError(f"{folder}: {said}. Delete this folder and run `xmlc estimate` again")
     truncated, sizes = None, None
     if (least := about.min_probability) > 0:
         count, missed = spe.nnz / max(Y.shape[0], 1), mean(missed_below(spe, Y))

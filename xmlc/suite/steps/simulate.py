@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 import numpy as np
@@ -26,13 +26,7 @@ from xmlc.kernels.counter_random import Stream
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
-from xmlc.suite.results.records.simulation import (
-    GrowthFromSamples,
-    ModelScores,
-    SimulationRecord,
-    TimesByLabels,
-    TrialMeans,
-)
+from xmlc.suite.results.records.simulation import ModelScores, SimulationRecord, TimesByLabels, TrialMeans
 
 SEED = 0
 N_LABELS = 25
@@ -265,8 +259,11 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
             task()
         for method, seconds in in_turns(tasks, ROUNDS, AT_LEAST)[0].items():
             ms[method].append(1e3 * min(seconds) / n_trials)
-    measured = {"n_samples": TIMED_SAMPLES, "instances": n_trials, "labels": list(TIMED_LABELS), "ms": ms}
-    return {"threads": 1, "rounds": ROUNDS, "samples": cast(GrowthFromSamples, measured)}
+    return {
+        "threads": 1,
+        "rounds": ROUNDS,
+        "samples": {"n_samples": TIMED_SAMPLES, "instances": n_trials, "labels": list(TIMED_LABELS), "ms": ms},
+    }
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:

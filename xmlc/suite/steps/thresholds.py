@@ -87,10 +87,9 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
         last = first + answer.shape[0]
         saved = apply_thresholds(some_rows(spe, first, last), thresholds)
         if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
-            raise XmlcError(
-                f"--estimates: found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model, for "
-                f"test instances {first} to {last - 1}. They may be from another model. Run `xmlc estimate` again"
-            )
+            found = f"found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model"
+            where = f"test instances {first} to {last - 1}. They may be from another model"
+            raise XmlcError(f"--estimates: {found}, for {where}. Run `xmlc estimate` again")
         release(spe)
 
     return estimate_timed(step, "test", thresholds, compare)
