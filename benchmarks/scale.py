@@ -26,7 +26,7 @@ from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config import cost_model, paths
-from xmlc.suite.config.catalogue import Size, dataset, load_catalogue
+from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # Numbers of instances that are ranked, and that a warm-up uses.
@@ -48,7 +48,7 @@ def bench_scale(name: str | None, share: float, estimator: str, parameters: str,
     if name is None:
         click.echo("\n".join(held_out_errors()))
         return
-    size, given = dataset(name, load_catalogue(Path(paths.CATALOGUE))).size, json.loads(parameters)
+    size, given = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size, json.loads(parameters)
     n = int(share * size.n_train)
     with tempfile.TemporaryDirectory() as folder:
         nonzeros, labels = draw(Path(folder), size, n, threads)
@@ -123,7 +123,7 @@ def held_out_errors() -> list[str]:
 
 def _large(row: Mapping[str, str]) -> bool:
     """Return whether a row has more than a sixteenth of its dataset's training instances."""
-    whole = dataset(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
+    whole = catalogue_entry(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
     return float(row["n"]) > whole.size.n_train / 15.9
 
 
