@@ -6,7 +6,7 @@ Matplotlib is imported only in functions that draw, because the workflow reads t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -57,6 +57,7 @@ LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, an
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
+Style = dict[str, Any]  # Keyword arguments of matplotlib for a line.
 # The first argument is the paper. Each further argument contains the records for one need.
 Draw = Callable[..., "Figure"]
 
@@ -118,24 +119,27 @@ def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85
 Outside = Literal["outside lower center", "outside upper center"]
 
 
-def add_legend(sheet: Figure, entries: Sequence[Artist], loc: Outside = "outside lower center") -> None:
+def add_legend(sheet: Figure, entries: Iterable[Style | Artist], loc: Outside = "outside lower center") -> None:
     """Add a legend below or above all panels, in as many columns as fit.
 
-    The figure becomes higher by the height of the legend.
+    An entry is the style of a line with its label, or an artist. The figure becomes higher by the height of the legend.
     """
-    widest = 36 + 4.1 * max(len(str(entry.get_label())) for entry in entries)  # Width of the widest entry in points.
-    lines = -(-len(entries) // max(1, int(72 * sheet.get_figwidth() / widest)))
+    from matplotlib.lines import Line2D
+
+    artists = [Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries]
+    widest = 36 + 4.1 * max(len(str(artist.get_label())) for artist in artists)  # Width of the widest entry in points.
+    lines = -(-len(artists) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
-    sheet.legend(handles=entries, loc=loc, ncols=-(-len(entries) // lines))
+    sheet.legend(handles=artists, loc=loc, ncols=-(-len(artists) // lines))
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
     """Write PREFIX.svg, .png and .pdf atomically, and return their paths."""
-    files = [prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA]
-    for file in files:
+    files = {ending: prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA}
+    for ending, file in files.items():
         with atomic_file(file) as temporary:
-            save(figure, temporary, file.suffix[1:])
-    return files
+            save(figure, temporary, ending)
+    return [*files.values()]
 
 
 def save(figure: Figure, file: Path | StringIO, ending: str) -> None:

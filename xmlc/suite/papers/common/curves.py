@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style, add_legend, figure, panels
 from xmlc.suite.results.records.thresholds import GridScores, ThresholdRecord
 from xmlc.suite.results.titles import method_title, model_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Style = dict[str, Any]  # Keyword arguments of matplotlib for a curve.
 
 # Markers distinguish the methods in black-and-white prints.
 STYLES: dict[str, Style] = {
@@ -77,7 +75,11 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
         if place % together == 0:
             axes.set_ylabel(_wrapped(group))
     sheet.supylabel("macro-F (%)")
-    _add_legend(sheet, [method for method in STYLES if any(record.method == method for record in records)])
+    drawn = {record.method for record in records}
+    entries = [STYLES[m] | {"linestyle": "none", "label": method_title(m)} for m in STYLES if m in drawn]
+    for part, line in PARTS.items():
+        entries.append({"color": "0.3", "marker": "o", "markerfacecolor": _face(part, "0.3"), "label": part} | line)
+    add_legend(sheet, [*entries, CHOSEN | {"label": "chosen on validation"}])
     return sheet
 
 
@@ -86,7 +88,7 @@ def _wrapped(title: str) -> str:
 
 
 def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
     for method, style in STYLES.items():
         runs = [record for record in records if record.method == method]
@@ -94,15 +96,14 @@ def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
             continue
         abscissae, curves = _curves(runs)
         for part, line in PARTS.items():
-            face = style["color"] if part == "test" else "white"
-            label = f"{method_title(method)}, {part}"
-            axes.plot(abscissae, curves[part], **style, **line, label=label, markersize=2.2, markerfacecolor=face)
+            about: Style = {"label": f"{method_title(method)}, {part}", "markerfacecolor": _face(part, style["color"])}
+            axes.plot(abscissae, curves[part], **style, **line, **about, markersize=2.2)
         for record in sorted(runs, key=lambda run: run.seed):
-            place = abscissae.index(1 / _c_of(record, record.best))
+            place = abscissae.index(_place(record.best))
             axes.plot([abscissae[place]], [curves["test"][place]], **CHOSEN, label="_chosen")
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(numticks=3))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_minor_formatter("")
     axes.yaxis.set_major_locator(MaxNLocator(5))
 
 
@@ -111,8 +112,8 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
 
     Macro-F is a mean over seeds, in percent.
     """
-    grids = [sorted(run.grid, key=lambda point: 1 / _c_of(run, point)) for run in runs]
-    values = [[_c_of(run, point) for point in grid] for run, grid in zip(runs, grids)]
+    grids = [sorted(run.grid, key=_place) for run in runs]
+    values = [[*map(_place, grid)] for grid in grids]
     if any(value != values[0] for value in values):
         first = runs[0]
         raise XmlcError(
@@ -121,29 +122,16 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
         )
     tried = list(zip(*grids, strict=True))
     curves = {
-        "validation": [_mean_percent([point.validation for point in same]) for same in tried],
-        "test": [_mean_percent([point.test for point in same]) for same in tried],
+        "validation": [100 * fmean(point.validation["macro_f"] for point in same) for same in tried],
+        "test": [100 * fmean(point.test["macro_f"] for point in same) for same in tried],
     }
-    return [1 / c for c in values[0]], curves
+    return values[0], curves
 
 
-def _mean_percent(scores: Sequence[Mapping[str, float]]) -> float:
-    return 100 * fmean(score["macro_f"] for score in scores)
+def _place(point: GridScores) -> float:
+    assert point.c is not None  # Only methods without a parameter c lack this value, and the figure does not show them.
+    return 1 / point.c
 
 
-def _c_of(record: ThresholdRecord, point: GridScores) -> float:
-    if point.c is None:
-        raise XmlcError(f"figure1: found a grid point without c in a record of {record.method}, expected c")
-    return point.c
-
-
-def _add_legend(sheet: Figure, methods: Sequence[str]) -> None:
-    """Add one legend for all panels. The legend explains colours, markers, line styles and the chosen point."""
-    from matplotlib.lines import Line2D
-
-    entries = [Line2D([], [], **STYLES[m], linestyle="none", label=method_title(m)) for m in methods]
-    for part, line in PARTS.items():
-        face = "0.3" if part == "test" else "white"
-        entries.append(Line2D([], [], color="0.3", marker="o", markerfacecolor=face, **line, label=part))
-    entries.append(Line2D([], [], **CHOSEN, label="chosen on validation"))
-    add_legend(sheet, entries)
+def _face(part: str, colour: str) -> str:
+    return colour if part == "test" else "white"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.common.curves import figure1 as figure1
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, add_legend, figure, panels
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style, add_legend, figure, panels
 from xmlc.suite.results.frame import Source, average, numbers_of, pivot
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import family, model_title
@@ -28,7 +28,7 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 # Models of one program share a colour and differ in their markers.
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
-FRONT: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
+FRONT: Style = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
 NARROWEST = 1.6  # The smallest width of a panel in inches.
 # Maps a number of decades to the ticks within a decade, for axes with fewer decades. Longer axes have powers of ten
 # only.
@@ -75,7 +75,8 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
         threads = sorted({int(n) for n in rows["train_threads"]} | {int(n) for n in rows["predict_threads"]})
         number = " or ".join(map(str, threads))
         right.set_title(f"{number} thread{'s' * (threads != [1])}", loc="right", color="0.4", fontsize="medium")
-    _add_legend(sheet, styles)
+    entries = [style | {"label": model_title(model)} for model, style in styles.items()]
+    add_legend(sheet, [*entries, FRONT | {"label": "Pareto front"}])
     return sheet
 
 
@@ -92,7 +93,7 @@ def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
     return front
 
 
-def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _styles(models: Sequence[str]) -> dict[str, Style]:
     """Return the style of each model's points. The models of a program have one colour and different markers."""
     programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
     return {
@@ -102,8 +103,8 @@ def _styles(models: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dict[str, Any]]) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, Style]) -> None:
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
     costs, quality = rows[cost].to_numpy(dtype=float), rows[QUALITY].to_numpy(dtype=float)
     axes.set_xscale("log")
@@ -116,14 +117,6 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, dic
     axes.step([*costs[front], right], [*quality[front], quality[front[-1]]], where="post", label="_front", **FRONT)
     steps = next((steps for decades, steps in TICKS.items() if np.log10(right / left) < decades), (1,))
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=12))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.minorticks_off()
     axes.yaxis.set_major_locator(MaxNLocator(5))
-
-
-def _add_legend(sheet: Figure, styles: dict[str, dict[str, Any]]) -> None:
-    from matplotlib.lines import Line2D
-
-    entries = [Line2D([], [], **style, label=model_title(model)) for model, style in styles.items()]
-    entries.append(Line2D([], [], **FRONT, label="Pareto front"))
-    add_legend(sheet, entries)

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmlc.suite.config.planned import SIMULATIONS
-from xmlc.suite.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, add_legend, figure, panels
+from xmlc.suite.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, Style, add_legend, figure, panels
 from xmlc.suite.results.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suite.results.titles import method_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 # Each variant has a lighter colour than its method, a dashed line and hollow markers.
 _VARIANT = {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}
-STYLES: dict[str, dict[str, Any]] = {
+STYLES: dict[str, Style] = {
     "gfm": {"color": BLUE, "marker": "o"},
     "gfm-t": {"color": SKY, "marker": "^", **_VARIANT},
     "meuf": {"color": VERMILION, "marker": "s"},
     "meuf-approx": {"color": ORANGE, "marker": "D", **_VARIANT},
     "meuf-cubic": {"color": BLACK, "marker": "v"},
 }
-OPTIMUM: dict[str, Any] = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
+OPTIMUM: Style = {"color": "0.45", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
 PANELS = {
     "independent": "independent labels",
     "dependent": "dependent, as printed",
@@ -53,11 +52,11 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
         axes.set(title=title, xlabel="sample size", ylabel="expected F")
     times = record.growth["samples"]
     _draw_times(last, times)
-    last.set(title=f"time for {times['n_samples']} samples", xlabel="number of labels m", ylabel="seconds")
     note = _note(record)
     sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
     sheet.supxlabel(note, color="0.3", ha="left", x=0.01)
-    add_legend(sheet, _entries(times), "outside upper center")
+    styles = [{**style, "label": method_title(method)} for method, style in STYLES.items() if method in times["ms"]]
+    add_legend(sheet, [*styles, {**OPTIMUM, "label": "highest possible"}], "outside upper center")
     return sheet
 
 
@@ -75,24 +74,15 @@ def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) ->
 
 
 def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator
 
     for method, ms in times["ms"].items():
         axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], label=method_title(method))
-    axes.set_yscale("log")
-    axes.set_xticks(times["labels"][::2])
+    axes.set(yscale="log", xticks=times["labels"][::2], xlabel="number of labels m", ylabel="seconds")
+    axes.set_title(f"time for {times['n_samples']} samples")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def _entries(times: GrowthFromSamples) -> list[Line2D]:
-    """Return the entries of the legend, with the reference line last."""
-    from matplotlib.lines import Line2D
-
-    drawn = [method for method in STYLES if method in times["ms"]]
-    entries = [Line2D([], [], **STYLES[method], label=method_title(method)) for method in drawn]
-    return [*entries, Line2D([], [], **OPTIMUM, label="highest possible")]
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_minor_formatter("")
 
 
 def _note(record: SimulationRecord) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,6 @@ from xmlc.suite.results.records.sweep import SweepRecord
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
 R = TypeVar("R", bound=Record)
 PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
@@ -33,25 +33,27 @@ OURS, OTHER = "ldsm", "fastxml"
 BINARY = "ldsm-mean"
 EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
+# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
+TITLES = {"p": "P", "ndcg": "nDCG"}
 LINES: dict[str, dict[str, Any]] = {
     "p": {"linestyle": "solid"},
     "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"},
 }
-TITLES = {"p": "P", "ndcg": "nDCG"}
-PLOTTED = [("p", 1), ("p", 3), ("p", 5), ("ndcg", 3), ("ndcg", 5)]
-SCORES = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5")
+STYLES: dict[str, dict[str, Any]] = {
+    f"{metric}@{k}": {"label": f"{TITLES[metric]}@{k}", "color": COLOURS[k], "marker": MARKERS[k], **line}
+    for metric, line in LINES.items()
+    for k in COLOURS
+}
+DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
 FEW_LEVELS = 7
 NARROWEST, WITH_LEVELS = 1.6, 2.2  # The smallest width of a panel in inches, without and with legend.
 ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Figure 2 has one of these colours for each arity.
 
 
-OURS_GROWN, BINARY_GROWN, COMPARED = (
-    Where("forest", "full", models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER))
-)
+OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))
 
 
 @figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
@@ -62,7 +64,7 @@ def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
 
 @figure(
     "figure5",
-    Where("sweep", "full", sweeps=SIZES.sweeps, models=(OURS,)),
+    replace(SIZES, models=(OURS,)),
     caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
 )
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
@@ -78,14 +80,14 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6: scores of single trees next to ensembles, with precision on the left and nDCG on the right."""
+    from matplotlib.patches import Patch
+
     names = _datasets(forests)
     sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
     for place, name in enumerate(names):
-        groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
-        for axes, metric in zip(grid[2 * place :], LINES):
-            _draw_bars(axes, groups, metric)
+        for axes in _draw_bars(grid[2 * place :], _of_dataset(forests, name), _of_dataset(rankings, name)):
             axes.set_title(name)
-    add_legend(sheet, _bars())
+    add_legend(sheet, [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()])
     return sheet
 
 
@@ -106,20 +108,20 @@ def figure1(
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
     sheet, grid = panels(4, NARROWEST, shape=1.2)
-    grown = [record for record in _of_dataset(forests, name) if record.model == BINARY]
-    above: list[tuple[Callable[[Axes, Any], None], Sequence[ForestRecord | SweepRecord]]]
-    above = [(_draw_growth, grown), (_draw_sweep, _of_dataset(sweeps, name))]
+    own = _of_dataset(forests, name)
+    above: list[tuple[Callable[..., None], Sequence[ForestRecord | SweepRecord]]] = [
+        (_draw_growth, [record for record in own if record.model == BINARY]),
+        (_draw_sweep, _of_dataset(sweeps, name)),
+    ]
     for axes, (draw, records) in zip(grid, above):
         if records:
             draw(axes, records)
             axes.set_title(f"{records[0].model}, M = {records[0].setting('arity'):g}")
         else:
             axes.set_axis_off()
-    groups = _compared(_of_dataset(forests, name), _of_dataset(rankings, name))
-    for axes, metric in zip(grid[2:], LINES, strict=True):
-        _draw_bars(axes, groups, metric)
+    _draw_bars(grid[2:], own, _of_dataset(rankings, name))
     sheet.suptitle(name)
-    _add_score_legend(sheet)
+    add_legend(sheet, [STYLES[name] for name in DRAWN])
     return sheet
 
 
@@ -207,52 +209,34 @@ def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
 
 
 def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
-    for metric, k in PLOTTED:
-        values = [row[f"{metric}@{k}"] for row in scores.values()]
-        axes.plot(list(scores), values, label=f"{TITLES[metric]}@{k}", **_style(metric, k))
+    for name in DRAWN:
+        axes.plot(list(scores), [row[name] for row in scores.values()], **STYLES[name])
 
 
-def _style(metric: str, k: int) -> dict[str, Any]:
-    return {"color": COLOURS[k], "marker": MARKERS[k], **LINES[metric]}
+def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> list[Axes]:
+    """Draw the precision of trees and ensembles of one dataset in the first panel, and their nDCG in the second panel.
 
-
-def _draw_bars(axes: Axes, groups: dict[str, PercentByMeasure], metric: str) -> None:
-    if not groups:
-        axes.set_axis_off()
-        return
-    for place, scores in enumerate(groups.values()):
-        for shift, k in enumerate(COLOURS):
-            axes.bar(place + 0.27 * (shift - 1), scores[f"{metric}@{k}"], 0.25, color=COLOURS[k])
-    axes.set_xticks(range(len(groups)), list(groups), rotation=90)
-    axes.set_ylim(bottom=0)
-    _label(axes, "", f"{TITLES[metric]}@k (%)")
-    axes.grid(visible=False, axis="x")
-
-
-def _bars() -> list[Patch]:
-    from matplotlib.patches import Patch
-
-    return [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()]
-
-
-def _compared(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> dict[str, PercentByMeasure]:
-    """Return a dict from a name in the figure to the scores of this tree or ensemble.
-
-    In these names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
+    In the names below the bars, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """
-    groups = {}
-    grown = {name: [r for r in forests if r.model == name] for name in (OURS, OTHER)}
-    titles = {OURS: "LdSM", OTHER: "FastXML"}
-    for name, own in grown.items():
-        if own:
-            groups[f"{titles[name]}-1"] = next(iter(_scores_by_trees(own).values()))
-        if best := [r for r in rankings if r.model == f"{name}-single"]:
-            groups[f"{titles[name]}-1*"] = {n: 100 * float(np.mean([r.metrics[n] for r in best])) for n in SCORES}
-    for name, own in grown.items():
-        if own:
-            n, scores = list(_scores_by_trees(own).items())[-1]
-            groups[f"{titles[name]}-{n:g}"] = scores
-    return groups
+    single: dict[str, PercentByMeasure] = {}
+    grown: dict[str, PercentByMeasure] = {}
+    for model, title in {OURS: "LdSM", OTHER: "FastXML"}.items():
+        scores = _scores_by_trees([record for record in forests if record.model == model])
+        best = _mean_scores((1, record.metrics) for record in rankings if record.model == f"{model}-single")
+        single |= {f"{title}-1": scores[n] for n in [*scores][:1]} | {f"{title}-1*": best[n] for n in best}
+        grown |= {f"{title}-{n:g}": scores[n] for n in [*scores][-1:]}
+    groups = single | grown
+    drawn = list(zip(grid, LINES))
+    for axes, metric in drawn:
+        for place, of_group in enumerate(groups.values()):
+            for shift, k in enumerate(COLOURS):
+                axes.bar(place + 0.27 * (shift - 1), of_group[f"{metric}@{k}"], 0.25, color=COLOURS[k])
+        axes.set_xticks(range(len(groups)), list(groups), rotation=90)
+        axes.set_ylim(bottom=0)
+        _label(axes, "", f"{TITLES[metric]}@k (%)")
+        axes.grid(visible=False, axis="x")
+        axes.axison = bool(groups)
+    return [axes for axes, _ in drawn]
 
 
 def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
@@ -260,28 +244,18 @@ def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
     from matplotlib.ticker import MaxNLocator
 
     rows = [row for row in record.objectives if row.tree == tree]
-    chosen = {round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else set()
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
-    for place, (row, shade) in enumerate(zip(rows, shades)):
-        if place not in chosen:
-            continue
+    for place in sorted({round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else ()):
+        row, shade = rows[place], shades[place]
         epochs = np.arange(1, len(row.mean) + 1)
-        label = f"{row.level} ({row.nodes})"
-        axes.plot(epochs, row.mean, color=shade, label=label)
+        axes.plot(epochs, row.mean, color=shade, label=f"{row.level} ({row.nodes})")
         axes.fill_between(epochs, row.minimum, row.maximum, color=shade, alpha=0.12, linewidth=0)
     for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
-        axes.axhline(
-            bound * (record.setting("arity") - 1), color="0.5", linewidth=0.8, linestyle="dotted", label="_bound"
-        )
+        height = bound * (record.setting("arity") - 1)
+        axes.axhline(height, color="0.5", linewidth=0.8, linestyle="dotted", label="_bound")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)", handlelength=1.0)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     _label(axes, "epoch", "J")
-
-
-def _add_score_legend(sheet: Figure) -> None:
-    from matplotlib.lines import Line2D
-
-    add_legend(sheet, [Line2D([], [], label=f"{TITLES[metric]}@{k}", **_style(metric, k)) for metric, k in PLOTTED])
 
 
 def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
@@ -290,7 +264,7 @@ def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> 
     for axes, name in zip(grid, names, strict=True):
         draw(axes, _of_dataset(records, name))
         axes.set_title(name)
-    _add_score_legend(sheet)
+    add_legend(sheet, [STYLES[name] for name in DRAWN])
     return sheet
 
 
@@ -316,8 +290,10 @@ def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[f
     found: dict[float, list[Mapping[str, float]]] = {}
     for value, metrics in rows_of:
         found.setdefault(value, []).append(metrics)
-    means = {value: {n: float(np.mean([m[n] for m in rows])) for n in SCORES} for value, rows in sorted(found.items())}
-    return {value: {n: 100 * mean for n, mean in of_value.items()} for value, of_value in means.items()}
+    return {
+        value: {name: 100 * float(np.mean([metrics[name] for metrics in rows])) for name in STYLES}
+        for value, rows in sorted(found.items())
+    }
 
 
 def _of_dataset(records: Sequence[R], name: str) -> list[R]:

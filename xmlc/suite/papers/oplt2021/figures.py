@@ -41,8 +41,6 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
 
     Entropy reduction is computed from accuracies that are averaged over seeds before taking logarithms.
     """
-    from matplotlib.lines import Line2D
-
     from xmlc.metrics.progressive import entropy_reduction  # This import loads numba.
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
@@ -58,7 +56,7 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
                 points = [(t, value) for t, value in zip(seen, bits) if t >= min(FIRST, seen[-1])]
                 axes.plot(*zip(*points), **_style(model, models))
         axes.set(xscale="log", title=dataset, xlabel="instances seen", ylabel="entropy reduction (bits)")
-    add_legend(sheet, [Line2D([], [], label=_title(model), **_style(model, models)) for model in models])
+    add_legend(sheet, [_style(model, models) | {"label": _title(model)} for model in models])
     return sheet
 
 
