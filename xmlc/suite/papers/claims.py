@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
@@ -189,10 +190,21 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
     return groups
 
 
-def ranked_apart(dataset: str, subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
+def pairs(records: Iterable[R], models: Collection[str], others: Collection[str]) -> Iterator[tuple[R, R]]:
+    """Yield the records of each model and of each other model for the same dataset and seed.
+
+    The records must not differ in method.
+    """
+    for found in by_model(records).values():
+        for model, other in product(models, others):
+            if model in found and other in found:
+                yield found[model], found[other]
+
+
+def ranked_apart(subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
     """Return the mean difference between two rankings over ``metrics``, in percentage points, as an effect."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
-    return Effect(dataset, subject, one.seed, 100 * (means[0] - means[1]))
+    return Effect(one.dataset.name, subject, one.seed, 100 * (means[0] - means[1]))
 
 
 def least(effects: Iterable[Effect]) -> list[Effect]:

@@ -55,7 +55,7 @@ def test_policy_is_also_compared_with_parabel_at_most_passes():
 def test_trees_by_algorithm_8_have_separate_claims():
     both = ranked("aloi", 1000, 1.0, oplt_b_3_passes=50, oplt_b_program_3_passes=67, cmt_3_passes=72)
     online = streamed("aloi", oplt_b_1_pass=50, oplt_b_program_1_pass=69, cmt_1_pass=72)
-    by_name = {claim.name: claim for claim in claims.CLAIMS}
+    by_name = {claim.name: claim for claim in claims.statements.all()}
     assert decided(by_name["similar-to-memory-tree"], both, online) == (-4, "holds", 2)
     assert decided(by_name["similar-to-memory-tree-as-printed"], both, online) == (-22, "does not hold", 2)
     assert by_name["similar-to-memory-tree-as-printed"].said.stated == "xmlc"

@@ -101,7 +101,7 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     for record in records:
         if record["method"] == "sto":
             record["best"]["test"]["macro_f_zero"] = 0.3
-    by_name = {claim.name: claim for claim in claims.CLAIMS}
+    by_name = {claim.name: claim for claim in claims.statements.all()}
     assert decided(by_name["sto-outperformed"], records) == (11, "holds")
     assert decided(by_name["sto-outperformed-zero"], records) == (-9.5, "does not hold")
     assert decided(by_name["sto-outperformed-present"], records) == (5.5, "holds")
@@ -186,7 +186,7 @@ def test_table_of_claims_shows_verdicts(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
     table = build_from(tmp_path, "claims", "plt2016", records)
     rows = table.frame.set_index("claim")
-    assert list(rows.index) == [claim.name for claim in claims.CLAIMS]
+    assert list(rows.index) == [claim.name for claim in claims.statements.all()]
     assert rows.loc["precision-on-par", ["effect", "verdict", "cases"]].tolist() == [-3, "holds", 1]
     assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()
     assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "cases"]].tolist() == [2.5, "holds", 1]

@@ -134,5 +134,4 @@ def _simulated(record: SimulationRecord, model: str, share: float, error: float)
     return Effect(model, "", record.seed, 100 * share, 100 * error, record.paired_trials or record.trials)
 
 
-CLAIMS = statements.all()
-claims = claims_table(CLAIMS)
+claims = claims_table(statements.all())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers.claims import Claims, by_model, datasets, least, ranked_apart
+from xmlc.suite.papers.claims import Claims, datasets, least, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect, same_instances
 from xmlc.suite.results.records.base import Record
@@ -106,45 +106,39 @@ def precision(metrics: Mapping[str, float]) -> float:
 def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
     """Compare LdSM with each other tree method, by the means of P@k and of nDCG@k over k = 1, 3 and 5."""
     return least(
-        ranked_apart(dataset, other, models[OURS], models[other], *names)
-        for (dataset, _), models in by_model(records).items()
-        for other in OTHER_TREES
+        ranked_apart(other.model, ours, other, *names)
+        for ours, other in pairs(records, (OURS,), OTHER_TREES)
         for names in (METRICS, NDCG)
-        if {OURS, other} <= {*models}
     )
 
 
 @statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
 def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare LdSM and FastXML by the first trees of their ensembles, and by the best single trees of a search."""
-    for (dataset, seed), models in by_model(forests).items():
-        first = {name: _score_of(record, 1) for name, record in models.items()}
-        ours, other = first.get(OURS), first.get(FASTXML)
-        if ours is not None and other is not None:
-            yield Effect(dataset, "first of the ensemble", seed, ours - other)
-    for (dataset, _), ranked in by_model(rankings).items():
-        best, rival = (ranked.get(f"{name}-single") for name in (OURS, FASTXML))
-        if best and rival:
-            yield ranked_apart(dataset, "best of a search", best, rival, *METRICS)
+    for ours, other in pairs(forests, (OURS,), (FASTXML,)):
+        first, rival = _score_of(ours, 1), _score_of(other, 1)
+        if first is not None and rival is not None:
+            yield Effect(ours.dataset.name, "first of the ensemble", ours.seed, first - rival)
+    for one, best in pairs(rankings, (f"{OURS}-single",), (f"{FASTXML}-single",)):
+        yield ranked_apart("best of a search", one, best, *METRICS)
 
 
 @statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
 def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
-    for (dataset, seed), models in by_model(records).items():
-        if {OURS, FASTXML} <= {*models}:
-            ours, other = (models[name].rows[-1] for name in (OURS, FASTXML))
-            if ours.n_trees == other.n_trees:
-                yield Effect(dataset, "", seed, precision(ours.metrics) - precision(other.metrics))
+    for ours, other in pairs(records, (OURS,), (FASTXML,)):
+        last, rival = ours.rows[-1], other.rows[-1]
+        if last.n_trees == rival.n_trees:
+            yield Effect(ours.dataset.name, "", ours.seed, precision(last.metrics) - precision(rival.metrics))
 
 
 @statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the gain from the first ten trees with the gain from all further trees."""
     for record in of_ours(records):
-        one, few = _score_of(record, 1), _score_of(record, FEW)
-        if one is not None and few is not None and record.rows[-1].n_trees > FEW:
-            yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(record.rows[-1].metrics))
+        one, few, last = _score_of(record, 1), _score_of(record, FEW), record.rows[-1]
+        if one is not None and few is not None and last.n_trees > FEW:
+            yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(last.metrics))
 
 
 @statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
@@ -155,9 +149,9 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
-        last = record.rows[-1]
-        for row in record.rows:
-            if row.n_trees == few < last.n_trees:
+        *rows, last = record.rows
+        for row in rows:
+            if row.n_trees == few:
                 gain = max(last.metrics[name] - row.metrics[name] for name in row.metrics)
                 yield Effect(record.dataset.name, f"from {few} trees", record.seed, -100 * gain)
 
@@ -212,9 +206,7 @@ def _log(value: float, base: float) -> float:
 
 def _score_of(record: ForestRecord, n_trees: int) -> float | None:
     """Return the precision of the first ``n_trees`` trees in percent, or None if the precision was not measured."""
-    scores = {row.n_trees: precision(row.metrics) for row in record.rows}
-    return scores.get(n_trees)
+    return {row.n_trees: precision(row.metrics) for row in record.rows}.get(n_trees)
 
 
-CLAIMS = statements.all()
-claims = claims_table(CLAIMS)
+claims = claims_table(statements.all())

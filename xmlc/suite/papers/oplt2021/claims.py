@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, STREAMS, Where
-from xmlc.suite.papers.claims import Claims, by_model, datasets, least, ranked_apart
+from xmlc.suite.papers.claims import Claims, EffectFunction, by_model, datasets, least, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect
 from xmlc.suite.results.records.base import Record
@@ -43,46 +43,42 @@ WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57,
 # Table 3 shows the best result of up to three passes.
 TABLE_3 = {model_title(f"{name}-3-passes"): {"aloi": apart} for name, apart in zip(ONLINE, (-5.48, -4.72), strict=True)}
 
-RankingPairs = Iterator[tuple[str, str, RankingRecord, RankingRecord]]
+RankingPairs = Iterator[tuple[str, RankingRecord, RankingRecord]]
 
 
-@statements.claim("as-good-as-offline", RANKINGS, about=NAMED, printed=BOTH)
-def as_good_as_offline(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare the P@1 of each policy with the better P@1 of IPLT and Parabel."""
-    return least(_differences(records, ONLINE, *OFFLINE))
+def _differences(models: Sequence[str], *rivals: str, sign: int = 1) -> EffectFunction:
+    """Return a function that compares the P@1 of each model with its rivals on multi-label datasets.
+
+    An effect is the least difference. The difference is multiplied by ``sign``.
+    """
+
+    def measure(records: Sequence[RankingRecord]) -> list[Effect]:
+        found = (ranked_apart(*pair, "p@1") for pair in _pairs(_multi_label(records), models, *rivals))
+        return least(replace(effect, value=sign * effect.value) for effect in found)
+
+    return measure
 
 
-@statements.claim("behind-offline-on-large", RANKINGS, about=LARGER)
-def behind_offline_on_large(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare the P@1 of the greedy policy with the lower P@1 of IPLT and Parabel."""
-    return least(replace(effect, value=-effect.value) for effect in _differences(records, (GREEDY,), *OFFLINE))
-
-
-@statements.claim("greedy-over-random", RANKINGS, about=LARGER)
-def greedy_over_random(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of the greedy and the random policy."""
-    return _differences(records, (GREEDY,), RANDOM)
-
-
-@statements.claim("warm-start-as-good-as-offline", RANKINGS, printed=WARM)
-def warm_start_as_good_as_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of OPLT-W and IPLT."""
-    return _differences(records, ("oplt-w",), "iplt")
-
-
-@statements.claim("warm-start-helps", RANKINGS)
-def warm_start_helps(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of OPLT-W and OPLT-B."""
-    return _differences(records, ("oplt-w",), "oplt-b")
+as_good_as_offline = statements.claim("as-good-as-offline", RANKINGS, about=NAMED, printed=BOTH)(
+    _differences(ONLINE, *OFFLINE)
+)
+behind_offline_on_large = statements.claim("behind-offline-on-large", RANKINGS, about=LARGER)(
+    _differences((GREEDY,), *OFFLINE, sign=-1)
+)
+greedy_over_random = statements.claim("greedy-over-random", RANKINGS, about=LARGER)(_differences((GREEDY,), RANDOM))
+warm_start_as_good_as_offline = statements.claim("warm-start-as-good-as-offline", RANKINGS, printed=WARM)(
+    _differences(("oplt-w",), "iplt")
+)
+warm_start_helps = statements.claim("warm-start-helps", RANKINGS)(_differences(("oplt-w",), "oplt-b"))
 
 
 @statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare each policy with IPLT by CPU seconds of training."""
-    for dataset, subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
+    for subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
         if ours and others:
-            yield Effect(dataset, subject, online.seed, ours / others)
+            yield Effect(online.dataset.name, subject, online.seed, ours / others)
 
 
 @statements.claim("dominates-memory-tree", RANKINGS, STREAMS, about=WIKIPARA)
@@ -95,12 +91,9 @@ def dominates_memory_tree(
     """
     for pair in _pairs(records, policies, "cmt"):
         yield ranked_apart(*pair, "p@1")  # P@1 equals the accuracy, because instances have one label.
-    for (dataset, seed), models in by_model(streams).items():
-        rival = models.get("cmt-1-pass")
-        for name in (f"{base}-1-pass" for base in policies):
-            if rival and name in models:
-                apart = models[name].rows[-1].accuracy - rival.rows[-1].accuracy
-                yield Effect(dataset, f"{model_title(name)}, online", seed, 100 * apart)
+    for ours, other in pairs(streams, [f"{base}-1-pass" for base in policies], ("cmt-1-pass",)):
+        apart = ours.rows[-1].accuracy - other.rows[-1].accuracy
+        yield Effect(ours.dataset.name, f"{model_title(ours.model)}, online", ours.seed, 100 * apart)
 
 
 @statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
@@ -124,24 +117,19 @@ def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
                 yield Effect(record.dataset.name, "", record.seed, 100 * apart)
 
 
-def _differences(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> Iterator[Effect]:
-    """Yield the differences in P@1 between models and rivals on multi-label datasets."""
-    return (ranked_apart(*pair, "p@1") for pair in _pairs(_multi_label(records), models, *rivals))
-
-
 def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> RankingPairs:
     """Yield pairs of models and rivals with equal numbers of passes.
 
     A rival without passes is paired with the model with the most passes.
     """
-    for (dataset, _), found in by_model(records).items():
+    for found in by_model(records).values():
         runs = {without_passes(name): record for name, record in found.items()}
         for (base, passes), record in runs.items():
             most = max(other or 0 for name, other in runs if name == base)
             for rival in rivals if base in models else ():
                 other = runs.get((rival, passes)) or (runs.get((rival, None)) if passes == most else None)
                 if other:
-                    yield dataset, model_title(record.model), record, other
+                    yield model_title(record.model), record, other
 
 
 def _multi_label(records: Sequence[RankingRecord]) -> list[RankingRecord]:
@@ -162,5 +150,4 @@ for one in (dominates_memory_tree, similar_to_memory_tree):
     as_printed = statements.claim(f"{one.name}-as-printed", *one.needs, about=one.about, printed=one.printed)
     as_printed(partial(one.measure, policies=BY_ALGORITHM_8))
 
-CLAIMS = statements.all()
-claims = claims_table(CLAIMS)
+claims = claims_table(statements.all())

@@ -7,12 +7,12 @@ from functools import partial
 from typing import TypeVar
 
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claims, by_method, by_model, datasets, ranked_apart
+from xmlc.suite.papers.claims import Claims, EffectFunction, by_method, datasets, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
-from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.results.records.thresholds import ThresholdCosts, ThresholdRecord
 
 statements = Claims.of("plt2016")
 
@@ -44,10 +44,8 @@ def of_the_paper(records: Sequence[R]) -> list[R]:
 @statements.claim("precision-on-par", RANKINGS, printed=TABLE_1)
 def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare P@1 of PLT and FastXML."""
-    for (dataset, _), models in by_model(of_the_paper(records)).items():
-        for plt in PLTS:
-            if {plt, FOREST} <= {*models}:
-                yield ranked_apart(dataset, plt, models[plt], models[FOREST], "p@1")
+    for plt, forest in pairs(of_the_paper(records), PLTS, (FOREST,)):
+        yield ranked_apart(plt.model, plt, forest, "p@1")
 
 
 @statements.claim("better-on-half", RANKINGS, about=THE_SIX)
@@ -63,7 +61,10 @@ def better_on_half(records: Sequence[RankingRecord]) -> Iterator[Effect]:
 @statements.claim("trains-faster", RANKINGS, about=FEW)
 def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare the training times of PLT and FastXML."""
-    return _multiples(records, lambda record: record.costs.train_seconds)
+    for plt, forest in pairs(of_the_paper(records), PLTS, (FOREST,)):
+        ours, other = plt.costs.train_seconds, forest.costs.train_seconds
+        if ours and other:
+            yield Effect(plt.dataset.name, plt.model, plt.seed, other / ours)
 
 
 @statements.claim("sto-best-on-validation", THRESHOLDS)
@@ -100,7 +101,7 @@ def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f"
     A choice on the test set would favour FTA and OFO.
     """
     for run, methods in _tuned(records, *METHODS, metric=metric):
-        rival = max((methods[name] for name in ("fta", "ofo")), key=lambda record: _on_validation(record, metric))
+        rival = max(methods["fta"], methods["ofo"], key=lambda record: _on_validation(record, metric))
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
@@ -110,40 +111,24 @@ for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.ite
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
 
 
-@statements.claim("ofo-most-promising", THRESHOLDS)
-def ofo_most_promising(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with FTA. Another claim covers STO. The paper calls OFO "most promising"."""
-    return _difference(records, "ofo", "fta")
+def _better(method: str, *others: str) -> EffectFunction:
+    """Return a function that compares a method with the best of other methods, by macro-F on the test set."""
+
+    def measure(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
+        for run, methods in _tuned(records, method, *others):
+            yield Effect(*run, _on_test(methods[method]) - max(_on_test(methods[name]) for name in others))
+
+    return measure
 
 
-@statements.claim("tuning-a-helps", THRESHOLDS)
-def tuning_a_helps(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with tuned a and b against OFO with only b tuned."""
-    return _difference(records, "ofo-ab", "ofo")
-
-
-@statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
-def ofo_with_a_outperforms(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare OFO with tuned a and b against the better of FTA and STO on the test set."""
-    return _difference(records, "ofo-ab", "fta", "sto")
-
-
-@statements.claim("one-threshold-more-stable", THRESHOLDS)
-def one_threshold_more_stable(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare thresholds max(1/c, nu_j) with one common c against thresholds with a separate c for each label.
-
-    Both have the same grid of values of c.
-    """
-    return _difference(records, "fta", "fta-labelwise")
-
-
-@statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
-def fewer_inner_products(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the numbers of inner products: PLT with FTA against the cheapest alternative.
-
-    The alternatives are PLT with STO or OFO, and FastXML.
-    """
-    return _least_of_others(records, lambda record: record.costs.test_inner_products_per_instance)
+# The paper calls OFO "most promising". Another claim compares OFO with STO.
+ofo_most_promising = statements.claim("ofo-most-promising", THRESHOLDS)(_better("ofo", "fta"))
+# OFO with tuned a and b is compared with OFO with only b tuned, and with the better of FTA and STO.
+tuning_a_helps = statements.claim("tuning-a-helps", THRESHOLDS)(_better("ofo-ab", "ofo"))
+with_a_outperforms = statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
+ofo_with_a_outperforms = with_a_outperforms(_better("ofo-ab", "fta", "sto"))
+# Thresholds max(1/c, nu_j) have one common c or a separate c for each label. Both have the same grid of values of c.
+one_threshold_more_stable = statements.claim("one-threshold-more-stable", THRESHOLDS)(_better("fta", "fta-labelwise"))
 
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
@@ -153,19 +138,9 @@ def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
     With lower thresholds, PLT visits more nodes of the tree.
     """
     for run, methods in _tuned(records, *METHODS):
-        counts = {name: methods[name].costs.test_inner_products_per_instance for name in METHODS}
-        fta, sto, ofo = (float(counts[name] or 0) for name in METHODS)
+        fta, sto, ofo = (float(methods[name].costs.test_inner_products_per_instance or 0) for name in METHODS)
         if run[1] in PLTS and min(fta, sto, ofo) > 0:
             yield Effect(*run, sto / max(fta, ofo))
-
-
-@statements.claim("predicts-faster", THRESHOLDS, about=FIVE)
-def predicts_faster(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the prediction times: PLT with FTA against the fastest alternative.
-
-    The alternatives are PLT with STO or OFO, and FastXML with all three methods.
-    """
-    return _least_of_others(records, lambda record: record.costs.test_ms_per_instance)
 
 
 def _tuned(
@@ -181,33 +156,28 @@ def _tuned(
             yield run, methods
 
 
-def _difference(records: Sequence[ThresholdRecord], better: str, *worse: str) -> Iterator[Effect]:
-    """Yield the test macro-F of one method minus the best test macro-F of other methods."""
-    for run, methods in _tuned(records, better, *worse):
-        yield Effect(*run, _on_test(methods[better]) - max(_on_test(methods[name]) for name in worse))
-
-
-def _least_of_others(
-    records: Sequence[ThresholdRecord], cost_of: Callable[[ThresholdRecord], float | None]
+@statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
+def fewer_inner_products(
+    records: Sequence[ThresholdRecord],
+    cost_of: Callable[[ThresholdCosts], float | None] = lambda costs: costs.test_inner_products_per_instance,
 ) -> Iterator[Effect]:
-    """Yield the cost of the cheapest alternative to PLT with FTA, as a multiple of the cost of PLT with FTA."""
+    """Yield the cost of the cheapest alternative to PLT with FTA, as a multiple of the cost of PLT with FTA.
+
+    The alternatives are PLT with STO or OFO, and FastXML with all three methods.
+    """
     runs = by_method([record for record in of_the_paper(records) if record.method in METHODS])
     for (dataset, plt, seed), methods in runs.items():
         forest = runs.get((dataset, FOREST, seed), {})
-        ours, *others = (cost_of(methods[name]) if name in methods else None for name in METHODS)
-        others += [cost_of(record) for record in forest.values()]
+        ours, *others = (cost_of(methods[name].costs) if name in methods else None for name in METHODS)
+        others += [cost_of(record.costs) for record in forest.values()]
         known = [cost for cost in others if cost]
         if plt in PLTS and forest and ours and len(known) == len(others):
             yield Effect(dataset, plt, seed, min(known) / ours)
 
 
-def _multiples(records: Sequence[R], cost_of: Callable[[R], float | None]) -> Iterator[Effect]:
-    """Yield the costs of FastXML as multiples of PLT's costs, if both costs are known."""
-    for (dataset, seed), models in by_model(of_the_paper(records)).items():
-        costs = {name: cost for name, record in models.items() if (cost := cost_of(record))}
-        for plt in PLTS:
-            if {plt, FOREST} <= {*costs}:
-                yield Effect(dataset, plt, seed, costs[FOREST] / costs[plt])
+predicts_faster = statements.claim("predicts-faster", THRESHOLDS, about=FIVE)(
+    partial(fewer_inner_products.measure, cost_of=lambda costs: costs.test_ms_per_instance)
+)
 
 
 def _on_validation(record: ThresholdRecord, metric: str = "macro_f") -> float:
@@ -218,5 +188,4 @@ def _on_test(record: ThresholdRecord, metric: str = "macro_f") -> float:
     return 100 * record.best.test[metric]
 
 
-CLAIMS = statements.all()
-claims = claims_table(CLAIMS)
+claims = claims_table(statements.all())

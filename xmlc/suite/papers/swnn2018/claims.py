@@ -9,13 +9,11 @@ trials is therefore computed from paired differences of instances. Two trials wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from xmlc.suite.config.planned import SEARCHES, STATISTICS, Where
-from xmlc.suite.papers.claims import Claims, by_model, datasets, ranked_apart
+from xmlc.suite.papers.claims import Claims, Scope, datasets, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect
-from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.results.records.statistics import Statistics
@@ -36,31 +34,28 @@ THE_SIX = datasets("the paper's six datasets", *FIVE, "delicious-200k")
 BUT_ONE = datasets("the paper's datasets except Delicious-200K, on which the best beta is 0", *FIVE)
 
 
-def has_more_labels(record: Record) -> bool:
-    """Return whether a dataset has more labels than training instances."""
-    return record.dataset.m > record.dataset.n_train
-
-
-MORE_LABELS = ("datasets with more labels than training instances", has_more_labels)
-FEWER_LABELS = ("datasets without more labels than training instances", lambda record: not has_more_labels(record))
+MORE_LABELS: Scope = (
+    "datasets with more labels than training instances",
+    lambda record: record.dataset.m > record.dataset.n_train,
+)
+FEWER_LABELS: Scope = (
+    "datasets without more labels than training instances",
+    lambda record: record.dataset.m <= record.dataset.n_train,
+)
 
 
 @statements.claim("as-good-as-one-versus-rest", BESIDE_BR, about=MORE_LABELS)
 def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare SWNN and one-versus-rest by the precision of their rankings."""
-    return _beside_one_versus_rest(records)
+    for ours, other in pairs(records, (OURS,), (ONE_VERSUS_REST,)):
+        yield ranked_apart("", ours, other, *METRICS)
 
 
 @statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare SWNN and one-versus-rest. Section 5 states the contrary: SWNN suits datasets with fewer labels best."""
-    return (replace(effect, value=-effect.value) for effect in _beside_one_versus_rest(records))
-
-
-def _beside_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    for (dataset, _), models in by_model(records).items():
-        if {OURS, ONE_VERSUS_REST} <= {*models}:
-            yield ranked_apart(dataset, "", models[OURS], models[ONE_VERSUS_REST], *METRICS)
+    for other, ours in pairs(records, (ONE_VERSUS_REST,), (OURS,)):
+        yield ranked_apart("", other, ours, *METRICS)
 
 
 @statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
@@ -73,9 +68,8 @@ def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
         first, tried = _tried(search)
         common = [alpha for S, alpha, beta in tried if (S, beta) == (first, 1) and (S, alpha, 0) in tried]
         if common:
-            yield from _effect(
-                search, *(max((tried[first, alpha, beta] for alpha in common), key=mean_precision) for beta in (1, 0))
-            )
+            one, other = (max((tried[first, alpha, beta] for alpha in common), key=mean_precision) for beta in (1, 0))
+            yield from _effect(search, one, other)
 
 
 @statements.claim("weighted-votes-help", SEARCHES)
@@ -137,5 +131,4 @@ def short_index_lists(records: Sequence[Statistics]) -> Iterator[Effect]:
         yield Effect(record.name, "", 0, record.train.instances / length, 0)
 
 
-CLAIMS = statements.all()
-claims = claims_table(CLAIMS)
+claims = claims_table(statements.all())
