@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.papers.claims import Claim
-from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition
+from xmlc.suite.papers.declared import Table, TableDefinition, columns
 from xmlc.suite.papers.notes import digests_line, synthetic_line
 from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome, Word
 from xmlc.suite.papers.resampling import errors_on_tests
@@ -20,6 +21,7 @@ from xmlc.suite.results.records.base import Record
 CLAIMS = "claims"  # The name of the table.
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
+ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
 # Effects in the CSV file are rounded to `DIGITS` decimals, because logarithms of two libraries may differ in the last
 # bit. The same applies to exponentials.
 DIGITS = 9
@@ -70,36 +72,35 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
             if one in errors:
                 outcome = one.outcome(*records, errors=errors[one])
             found[(one.name,)] = _row(one, outcome, mark)
-            table.details |= _details(one, outcome)
+            for case in outcome.cases:
+                table.details[one.name, case.dataset, case.subject] = _detail(one, case, bool(outcome.tested))
         return found
-
-    def notes(table: Table) -> list[str]:
-        return _notes(claims, table)
 
     return TableDefinition(
         name=CLAIMS,
         needs=needs,
         keys=("claim",),
-        columns=("stated", "printed", *DECIDED, *(COST + name for name in DECIDED), "cases"),
+        columns=("stated", "printed", *ALL_DECIDED, "cases"),
         rows=rows,
         panels=(
-            PanelDefinition(
-                quantities=("stated", "effect", "printed", "lost", "verdict"),
+            columns(
+                "",
+                *("stated", "effect", "printed", "lost", "verdict"),
                 names=("claim", "statement", "source", "unit"),
                 contests={},
             ),
-            PanelDefinition(
-                title="{claim}: {unit}",
-                details=("claim", "dataset", "subject"),
-                quantities=("unit_effect", "printed", "on_tests", "seeds", "side"),
+            columns(
+                "{claim}: {unit}",
+                *("unit_effect", "printed", "on_tests", "seeds", "side"),
                 optional=("on_tests",),
+                details=("claim", "dataset", "subject"),
                 names=("dataset", "subject"),
                 each="claim",
                 contests={},
             ),
         ),
         caption=CAPTION,
-        notes=(notes,),
+        notes=(partial(_notes, claims),),
         partial=True,
         takes_suite=True,
     )
@@ -121,24 +122,22 @@ def claims_line(counts: Counter[Word]) -> str:
 
     Zeros are left out.
     """
-    denied = counts["does not hold"]
-    words = [f"{counts['holds']} of {counts.total()} claims hold"]
-    words += [f"{denied} do{'es' * (denied == 1)} not"] if denied else []
-    rest: Sequence[Word] = ("opposite sign", "mixed", "undecided", "no data")
-    shown = {"no data": "without data"}
-    return ", ".join(words + [f"{counts[word]} {shown.get(word, word)}" for word in rest if counts[word]])
+    denied: Word = "does not hold"
+    words: dict[Word, str] = {denied: f"do{'es' * (counts[denied] == 1)} not", "opposite sign": "opposite sign"}
+    words |= {"mixed": "mixed", "undecided": "undecided", "no data": "without data"}
+    rest = [f"{counts[word]} {text}" for word, text in words.items() if counts[word]]
+    return ", ".join([f"{counts['holds']} of {counts.total()} claims hold", *rest])
 
 
 def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
-    effect = outcome.effect
+    effect, said = outcome.effect, one.said
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
-    decided = dict(zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True))
+    decided = zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True)
+    values: dict[str, object] = {"stated": said.stated, "printed": round(one.mean_in_print, DIGITS)}
     # Claims about times and memory have separate columns, because their effects and verdicts differ from run to run.
-    measured, timed = (dict.fromkeys(DECIDED), decided) if one.said.cost else (decided, dict.fromkeys(DECIDED))
-    values: dict[str, object] = {"stated": one.said.stated, "printed": round(one.mean_in_print, DIGITS)}
-    values |= measured | {COST + name: value for name, value in timed.items()}
+    values |= dict.fromkeys(ALL_DECIDED) | {(COST if said.cost else "") + name: value for name, value in decided}
     values |= {"cases": len(outcome.cases), "seeds": min((case.seeds for case in outcome.cases), default=0)}
-    values |= {"statement": one.said.statement, "source": one.said.source, "unit": one.said.unit}
+    values |= {"statement": said.statement, "source": said.source, "unit": said.unit}
     return _with_words(
         (one.name,),
         values,
@@ -150,23 +149,11 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
     )
 
 
-def _details(one: Claim, outcome: Outcome) -> Rows:
-    """Return the effects of a claim, with a row for each case."""
-    return {
-        (one.name, case.dataset, case.subject): _detail(one, case, tested=bool(outcome.tested))
-        for case in outcome.cases
-    }
-
-
 def _detail(one: Claim, case: Case, tested: bool) -> Row:
-    values = {
-        "unit_effect": case.effect.mean,
-        "printed": case.printed,
-        **({"on_tests": case.on_tests.mean} if tested else {}),
-        "seeds": case.seeds,
-        "side": SIDES[case.side] if case.effect.has_interval else "one seed",
-        "unit": one.said.unit,
-    }
+    """Return the effects of one case of a claim."""
+    values = {"unit_effect": case.effect.mean, "printed": case.printed, "seeds": case.seeds, "unit": one.said.unit}
+    values |= {"on_tests": case.on_tests.mean} if tested else {}
+    values |= {"side": SIDES[case.side] if case.effect.has_interval else "one seed"}
     return _with_words(
         (one.name,),
         values,
@@ -184,9 +171,8 @@ def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
 
 def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
     lines = [*RULES, *(f"{one.name}: about {one.about[0]}." for one in claims if one.about)]
-    lines += [
-        f"{one.name}: margin {one.said.margin:g}, {one.said.because}." for one in claims if one.said.margin is not None
-    ]
+    margins = {one.name: one.said for one in claims if one.said.margin is not None}
+    lines += [f"{name}: margin {said.margin:g}, {said.because}." for name, said in margins.items()]
     rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(FITTED)]
     lists = {
         "Refuted by a single case": [one.name for one in claims if one.said.every],

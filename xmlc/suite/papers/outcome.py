@@ -74,13 +74,11 @@ class Scale:
         """Format an effect with its interval, such as ``+1.25 [0.50, 2.00]``. A missing effect is a dash."""
         if math.isnan(effect.mean):
             return MISSING
-        mean, lower, upper = (self._printed(value) for value in (effect.mean, effect.lower, effect.upper))
+        mean, lower, upper = (
+            f"{value:+.2f}" if self.kind != "ratio" else f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"
+            for value in (effect.mean, effect.lower, effect.upper)
+        )
         return f"{mean} [{lower}, {upper}]" if effect.has_interval else mean
-
-    def _printed(self, value: float) -> str:
-        if self.kind != "ratio":
-            return f"{value:+.2f}"
-        return f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,12 @@ def outcome_of(
         return Outcome((), Estimate(math.nan), "no data")
     cases, estimates = [], {}
     for (dataset, subject), runs in _by_place(effects).items():
-        estimate = estimates[dataset, subject] = _estimate(runs, scale)
+        first, *others = runs
+        if first.error is not None and not others:
+            estimate = estimate_from(scale.forth(first.value), first.error, first.trials)
+        else:
+            estimate = estimate_of([scale.forth(effect.value) for effect in runs])
+        estimates[dataset, subject] = estimate
         in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
         on_tests, side = _with_test(estimate, errors.get((dataset, subject))), scale.side(estimate, margin, in_print)
         lost = on_tests.has_interval and scale.side(on_tests, margin, in_print) != side
@@ -266,14 +269,6 @@ def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
             raise ValueError(f"{effect}: expected one finite effect for each dataset, subject and seed")
         runs[effect.seed] = effect
     return {place: [runs[seed] for seed in sorted(runs)] for place, runs in groups.items()}
-
-
-def _estimate(effects: Sequence[Effect], scale: Scale) -> Estimate:
-    """Return the mean over seeds of a case's effects, and the interval of this mean, on the scale of `Scale.forth`."""
-    first, *others = effects
-    if first.error is not None and not others:
-        return estimate_from(scale.forth(first.value), first.error, first.trials)
-    return estimate_of([scale.forth(effect.value) for effect in effects])
 
 
 def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:

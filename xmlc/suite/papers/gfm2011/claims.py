@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 from xmlc.suite.config.planned import INFERRED, SIMULATIONS
@@ -18,43 +19,32 @@ statements = Claims.of("gfm2011")
 # The methods that optimise F in the paper's Table 1, by model. The published MEUF is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
 
-Runs = Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]
+
+def _runs(records: Sequence[InferenceRecord]) -> Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]:
+    """Yield dataset, model and seed of each run, and a dict from method to finished record."""
+    for run, methods in by_method(record for record in records if record.metrics).items():
+        yield *run, methods
 
 
-def simulated_runs(records: Sequence[InferenceRecord], *methods: str) -> Runs:
-    """Yield dataset, model and seed of each run, and a dict from method to finished record.
-
-    Runs without records of all ``methods`` are left out.
-    """
-    finished = [record for record in records if record.metrics is not None]
-    for (dataset, model, seed), found in by_method(finished).items():
-        if {*methods} <= {*found}:
-            yield dataset, model, seed, found
-
-
-def measured_times(record: InferenceRecord, metric: str) -> float:
-    """Return a metric of a finished record in percent."""
-    assert record.metrics is not None
-    return 100 * record.metrics[metric]
+def _scores(methods: dict[str, InferenceRecord], names: Iterable[str], metric: str) -> list[float]:
+    """Return a metric of the methods ``names`` in percent. Methods without a finished record are left out."""
+    found = [methods[name].metrics for name in names if name in methods]
+    return [100 * metrics[metric] for metrics in found if metrics]
 
 
 @statements.claim("inference-for-f-pays", INFERRED)
-def inference_for_f_pays(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
+def inference_for_f_pays(records: Sequence[InferenceRecord], metric: str = "instance_f") -> Iterator[Effect]:
     """Compare the F-measure of H with the lowest F-measure of the methods that optimise F."""
-    return _lowest_above_h(records, "instance_f")
+    for dataset, model, seed, methods in _runs(records):
+        of_h, others = _scores(methods, ["h"], metric), _scores(methods, FOR_F.get(model, ()), metric)
+        if of_h and others:
+            yield Effect(dataset, model, seed, min(others) - of_h[0])
 
 
-@statements.claim("h-has-the-least-hamming-loss", INFERRED)
-def h_has_the_least_hamming_loss(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
-    """Compare the Hamming loss of H with the lowest Hamming loss of the methods that optimise F."""
-    return _lowest_above_h(records, "hamming_loss")
-
-
-def _lowest_above_h(records: Sequence[InferenceRecord], metric: str) -> Iterator[Effect]:
-    """Yield the lowest value of a metric over the methods that optimise F, minus the value of H."""
-    for dataset, model, seed, methods in simulated_runs(records, "h"):
-        if others := [measured_times(methods[name], metric) for name in FOR_F.get(model, ()) if name in methods]:
-            yield Effect(dataset, model, seed, min(others) - measured_times(methods["h"], metric))
+# The Hamming loss of H is compared with the lowest Hamming loss of the methods that optimise F.
+h_has_the_least_hamming_loss = statements.claim("h-has-the-least-hamming-loss", INFERRED)(
+    partial(inference_for_f_pays.measure, metric="hamming_loss")
+)
 
 
 @statements.claim("no-clear-winner", INFERRED)
@@ -63,25 +53,40 @@ def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 
     BR is left out, because only one method and a variant of this method optimise F for BR.
     """
-    for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
-        if model == "pcc":
-            scores = [measured_times(methods[name], "instance_f") for name in FOR_F[model] if name in methods]
+    for dataset, model, seed, methods in _runs(records):
+        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:
+            scores = _scores(methods, FOR_F[model], "instance_f")
             yield Effect(dataset, "", seed, min(scores) - max(scores))
 
 
 @statements.claim("gfm-faster", INFERRED)
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the inference times of GFM and MEUF on the same samples."""
-    for dataset, model, seed, methods in simulated_runs(records, "gfm", "meuf-cubic"):
-        gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
-        if model == "pcc" and gfm and meuf:  # Other models give GFM independent labels.
-            yield Effect(dataset, "", seed, meuf / gfm)
+    for dataset, model, seed, methods in _runs(records):
+        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:  # Other models give GFM independent labels.
+            gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
+            if gfm and meuf:
+                yield Effect(dataset, "", seed, meuf / gfm)
 
 
 @statements.claim("meuf-best-of-independent", SIMULATIONS)
-def meuf_best_of_independent(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF and GFM on independent labels, by their mean F-measures over the sample sizes."""
-    return _of_model(records, "independent", 1)
+def meuf_best_of_independent(
+    records: Sequence[SimulationRecord], model: str = "independent", sign: int = 1
+) -> Iterator[Effect]:
+    """Compare MEUF and GFM on independent labels, by their mean F-measures over the sample sizes.
+
+    The samples of each size are drawn independently. ``sign`` is -1 for GFM minus MEUF.
+    """
+    for record in records:
+        gain = record.models[model]["meuf_minus_gfm"]
+        error = together(*gain["standard_error"]) / len(gain["mean"])
+        yield _simulated(record, model, sign * fmean(gain["mean"]), error)
+
+
+# GFM and MEUF are also compared on the model in the caption of Figure 1.
+meuf_poor_as_printed = statements.claim("meuf-poor-as-printed", SIMULATIONS)(
+    partial(meuf_best_of_independent.measure, model="dependent", sign=-1)
+)
 
 
 @statements.claim("gfm-approaches-meuf", SIMULATIONS)
@@ -94,12 +99,6 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
         gain = record.models["independent"]["meuf_minus_gfm"]
         (first, *_, last), (error, *_, other) = gain["mean"], gain["standard_error"]
         yield _simulated(record, "independent", first - last, together(error, other))
-
-
-@statements.claim("meuf-poor-as-printed", SIMULATIONS)
-def meuf_poor_as_printed(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare GFM and MEUF on the model in the caption of Figure 1, by their mean F-measures over the sample sizes."""
-    return _of_model(records, "dependent", -1)
 
 
 @statements.claim("variants-as-good", SIMULATIONS)
@@ -117,17 +116,6 @@ def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
                 errors = (*one["standard_error"], *other["standard_error"])
                 found = _simulated(record, model, -apart, together(*errors) / len(one["mean"]))
                 yield replace(found, subject=variant, trials=record.trials)
-
-
-def _of_model(records: Sequence[SimulationRecord], model: str, sign: int) -> Iterator[Effect]:
-    """Yield MEUF minus GFM (``sign`` 1) or GFM minus MEUF (``sign`` -1), as a mean over the sample sizes.
-
-    The samples of each size are drawn independently.
-    """
-    for record in records:
-        gain = record.models[model]["meuf_minus_gfm"]
-        error = together(*gain["standard_error"]) / len(gain["mean"])
-        yield _simulated(record, model, sign * fmean(gain["mean"]), error)
 
 
 def _simulated(record: SimulationRecord, model: str, share: float, error: float) -> Effect:
