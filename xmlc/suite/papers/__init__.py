@@ -12,9 +12,10 @@ import pkgutil
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import Declared
 from xmlc.suite.schemas import nearest
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from xmlc.suite.papers.plotting import FigureDefinition
 
 COMMON = "common"
-Definition = TypeVar("Definition")
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
@@ -35,9 +35,8 @@ def table_of(name: str, paper: str) -> TableDefinition:
     XmlcError
         Neither the paper nor ``common`` has a table of this name.
     """
-    from xmlc.suite.papers.declared import TableDefinition
-
-    return _of(name, paper, "table", TableDefinition)
+    found: TableDefinition = _of(name, paper, "table")
+    return found
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
@@ -45,16 +44,13 @@ def figure_of(name: str, paper: str) -> FigureDefinition:
 
     The name ``2`` means ``figure2``.
     """
-    from xmlc.suite.papers.plotting import FigureDefinition
-
-    return _of(name, paper, "figure", FigureDefinition)
+    found: FigureDefinition = _of(name, paper, "figure")
+    return found
 
 
 def every_table() -> list[tuple[str, TableDefinition]]:
     """List (package, definition) for all tables. A table in several packages is listed once for each package."""
-    from xmlc.suite.papers.declared import TableDefinition
-
-    return [(room, found) for room in rooms() for found in _definitions(room, "table", TableDefinition).values()]
+    return [(room, found) for room in rooms() for found in _definitions(room, "table").values()]
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
@@ -85,19 +81,16 @@ def enter_rooms() -> None:
         importlib.import_module(f"{__name__}.{room}")
 
 
-def _of(name: str, paper: str, noun: str, kind: type[Definition]) -> Definition:
+def _of(name: str, paper: str, noun: str) -> Any:
     name = f"{noun}{name}" if name.isdecimal() else name
     enter_rooms()
-    known = _definitions(COMMON, noun, kind)
-    known |= _definitions(paper, noun, kind) if paper in rooms() else {}
+    known = _definitions(COMMON, noun) | (_definitions(paper, noun) if paper in rooms() else {})
     if name in known:
         return known[name]
     raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
 
 
-def _definitions(room: str, noun: str, kind: type[Definition]) -> dict[str, Definition]:
+def _definitions(room: str, noun: str) -> dict[str, Any]:
     name = f"{__name__}.{room}.{noun}s"
-    if find_spec(name) is None:
-        return {}
-    found = [value for value in vars(importlib.import_module(name)).values() if isinstance(value, kind)]
-    return {str(vars(definition)["name"]): definition for definition in found}
+    parts = vars(importlib.import_module(name)).values() if find_spec(name) else ()
+    return {part.name: part for part in parts if isinstance(part, Declared)}

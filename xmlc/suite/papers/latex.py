@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xmlc.suite.papers.declared import Table
@@ -61,13 +61,13 @@ def to_latex(table: Table) -> str:
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
     """Return the panel at ``place`` in its table as LaTeX. Panels larger than a page become several floats."""
     floats: list[str] = []
+    caption = ". ".join(filter(None, (panel.title.rstrip("."), table.caption if place == 1 else "")))
+    label = f"tab:{table.paper}-{table.name}-{place}"
+    begun = [rf"\caption{{{latex(caption or title_of(table))}}}", rf"\label{{{label}}}"]
     for columns in _parts([*_columns(panel)]):
         environment, room = ("table", COLUMN) if _width(columns) <= COLUMN else ("table*", PAGE)
         broken = _broken_columns(columns, room)
         for rows in _pages(columns, broken):
-            caption = ". ".join(text for text in (panel.title.rstrip("."), table.caption if place == 1 else "") if text)
-            label = f"tab:{table.paper}-{table.name}-{place}"
-            begun = [rf"\caption{{{latex(caption or title_of(table))}}}", rf"\label{{{label}}}"]
             floats += [
                 rf"\begin{{{environment}}}",
                 r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
@@ -97,8 +97,7 @@ def _broken(heading: str, widest: float) -> list[str]:
 
 
 def _text_width(text: str, bold: bool = False) -> float:
-    widths = (WIDTHS.get(c, OTHER) * (BOLD if bold and c.isalnum() else 1) for c in text)
-    return math.fsum(widths)
+    return math.fsum(WIDTHS.get(c, OTHER) * (BOLD if bold and c.isalnum() else 1) for c in text)
 
 
 def _least(column: PrintedColumn) -> float:
@@ -109,9 +108,8 @@ def _least(column: PrintedColumn) -> float:
     return max(NARROWEST, *map(_text_width, words))
 
 
-def _width(columns: Iterable[PrintedColumn]) -> float:
-    widths = [column.width for column in columns]
-    return math.fsum(widths) + SEPARATION * (len(widths) - 1)
+def _width(columns: list[PrintedColumn]) -> float:
+    return math.fsum(column.width for column in columns) + SEPARATION * (len(columns) - 1)
 
 
 def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
@@ -160,16 +158,15 @@ def _tabular(columns: list[PrintedColumn], broken: dict[int, float], rows: range
         f"p{{{broken[place]:.0f}pt}}" if place in broken else "l" if column.names else "r"
         for place, column in enumerate(columns)
     ]
-    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", r"\toprule"]
-    lines += [" & ".join(map(_heading, columns)) + r" \tabularnewline", r"\midrule"]
-    for i in rows:
-        row = []
-        for place, column in enumerate(columns):
-            text, bold = column.cells[i]
-            printed = rf"\textbf{{{latex(text)}}}" if bold else latex(text)
-            row.append(r"\raggedright " + printed.replace("/", r"/\allowbreak ") if place in broken else printed)
-        lines.append(" & ".join(row) + r" \tabularnewline")
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
+    cells = [[_cell(*column.cells[i], place in broken) for place, column in enumerate(columns)] for i in rows]
+    heading, *lines = (" & ".join(row) + r" \tabularnewline" for row in (map(_heading, columns), *cells))
+    begin = rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}"
+    return [begin, r"\toprule", heading, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _cell(text: str, bold: bool, broken: bool) -> str:
+    printed = rf"\textbf{{{latex(text)}}}" if bold else latex(text)
+    return r"\raggedright " + printed.replace("/", r"/\allowbreak ") if broken else printed
 
 
 def _heading(column: PrintedColumn) -> str:

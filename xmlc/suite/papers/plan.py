@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -72,17 +72,17 @@ def _steps_to(project: Project, record: str) -> list[str]:
     return steps + ([paths.ESTIMATES.of(**run)] if run["split"] == "80" and not project.drops(run["dataset"]) else [])
 
 
-def tables_of(project: Project, paper: str) -> dict[str, list[str]]:
-    """Return the records that each table of a suite needs.
+def tables_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """Return the records that each table of a suite needs, on all or some datasets.
 
     The list of a table is empty if the selected datasets and models do not produce the records.
     """
-    return {name: table_of(name, paper).files(project, paper) for name in project.suites[paper].tables}
+    return {name: table_of(name, paper).files(project, paper, datasets) for name in project.suites[paper].tables}
 
 
-def figures_of(project: Project, paper: str) -> dict[str, list[str]]:
+def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> dict[str, list[str]]:
     """Return the records that each figure of a suite needs. The list may be empty, as in `tables_of`."""
-    return {name: figure_of(name, paper).files(project, paper) for name in project.suites[paper].figures}
+    return {name: figure_of(name, paper).files(project, paper, datasets) for name in project.suites[paper].figures}
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
@@ -132,18 +132,18 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
         "baselines": partial(baseline_files, project),
     }
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
-    datasets = (name for paper in project.suites for name in project.datasets_of(paper))
-    of_datasets = {name: partial(outputs_of_dataset, project, name) for name in datasets}
-    # `found` takes precedence, because the target demo is the suite and not the dataset of this name.
-    return found | of_datasets | found
+    for name in (name for paper in project.suites for name in project.datasets_of(paper)):
+        # The target demo is the suite and not the dataset of this name.
+        found.setdefault(name, partial(outputs_of_dataset, project, name))
+    return found
 
 
 def baseline_files(project: Project) -> list[str]:
     """List the files of the baseline table and figure of each planned suite with baselines (extra `baselines`)."""
-    with_baselines = [paper for paper in project.settings.papers if project.suites[paper].baselines]
-    with_baselines = [paper for paper in with_baselines if table_of("baselines", paper).files(project, paper)]
-    tables = [f"{paths.TABLE.of(paper=paper, table='baselines')}.md" for paper in with_baselines]
-    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in with_baselines]
+    papers = [paper for paper in project.settings.papers if project.suites[paper].baselines]
+    papers = [paper for paper in papers if table_of("baselines", paper).files(project, paper)]
+    tables = [f"{paths.TABLE.of(paper=paper, table='baselines')}.md" for paper in papers]
+    return tables + [f"{paths.FIGURE.of(paper=paper, figure='pareto')}.svg" for paper in papers]
 
 
 def table_files(project: Project, paper: str) -> list[str]:
@@ -174,12 +174,11 @@ def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
     """List the outputs of Snakemake rules for one dataset that the tables and figures of all suites need."""
     found: list[str] = []
-    for paper, suite in project.suites.items():
+    for paper in project.suites:
         if dataset in project.datasets_of(paper):
             for model in project.models_on(paper, dataset):
                 project.check_given(paper, dataset, model)
-            tables = (table_of(name, paper).files(project, paper, [dataset]) for name in suite.tables)
-            figures = (figure_of(name, paper).files(project, paper, [dataset]) for name in suite.figures)
+            tables, figures = (of(project, paper, [dataset]).values() for of in (tables_of, figures_of))
             found += [file for files in (*tables, *figures) for file in files]
     return _outputs(found)
 
@@ -214,8 +213,7 @@ def sources_of_table(project: Project, paper: str, table: str) -> str:
     read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     if table == CLAIMS:
         read.append(str(statements_of(paper)))
-    definition, suite = table_of(table, paper), project.suites[paper]
-    configured = [repr(suite)] if definition.takes_suite else []
+    configured = [repr(project.suites[paper])] if table_of(table, paper).takes_suite else []
     return source_digest([*_code("table", paper), *read], *configured)
 
 

@@ -48,12 +48,10 @@ def title_of(table: Table) -> str:
 
 def to_markdown(table: Table) -> str:
     """Return a table as Markdown that is also readable in a terminal."""
-    parts = [_wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")]
-    for panel in table.panels:
-        parts.append(panel_to_markdown(panel))
+    title = _wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")
     notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
-    parts.append("\n".join(_wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes))
-    return "\n\n".join(parts) + "\n"
+    lines = "\n".join(_wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes)
+    return "\n\n".join([title, *map(panel_to_markdown, table.panels), lines]) + "\n"
 
 
 def _wrapped(text: str, hanging: str = "") -> str:
@@ -103,8 +101,8 @@ def select(
     panels = [_selected(one, is_wanted, columns) for one in table.panels]
     left = [one for place, one in enumerate(panels, start=1) if panel in (None, place) and one.rows and one.columns]
     if not left:
-        known = [f"{name}s {', '.join(dict.fromkeys(str(key[place]) for key in table.rows))}"
-                 for place, name in enumerate(table.keys) if name in wanted]  # fmt: skip
+        values = {name: dict.fromkeys(key[place] for key in table.rows) for place, name in enumerate(table.keys)}
+        known = [f"{name}s {', '.join(found)}" for name, found in values.items() if name in wanted]
         about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
         raise XmlcError(
             f"{title_of(table)} of {table.paper}: found no such rows or columns, expected {'; '.join(about)}"
