@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 KINDS = {"evaluation": "thresholds"}  # Maps a folder name to the kind of the records in the folder, if both differ.
 NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
-RecordIdentity = tuple[str, str, str, int]
 Known = dict[Path, Source]  # Records that are already in memory, by path.
 
 
@@ -60,21 +59,20 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
     table = definition.table(made.paper, given, read_printed(made), suite)
     table.notes = [] if definition.partial else notes_of(table)
-    table.notes += [line for note in definition.notes for line in note(table)]
+    for note in definition.notes:
+        table.notes += [note] if isinstance(note, str) else note(table)
     return table
 
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
     """Write PREFIX.csv, PREFIX.md and PREFIX.tex atomically, and return their paths."""
     texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
-    files = []
-    for suffix, text in texts.items():
-        # `with_suffix` would remove the part of the prefix after a dot.
-        path = prefix.with_name(prefix.name + suffix)
-        with atomic_file(path) as temporary:
+    # `with_suffix` would remove the part of the prefix after a dot.
+    files = {prefix.with_name(prefix.name + suffix): text for suffix, text in texts.items()}
+    for file, text in files.items():
+        with atomic_file(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        files.append(path)
-    return files
+    return list(files)
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
@@ -185,9 +183,6 @@ def kinds() -> dict[str, type[RecordFile]]:
     return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
 
 
-CLASSES: dict[str, type[RecordFile]] = {"statistics": Statistics}
-
-
 def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
     """Return the records that meet a need, in the order of ``sources``. Tables and figures keep this order.
 
@@ -196,18 +191,18 @@ def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) 
     XmlcError
         Records contradict each other, or no record meets the need although ``needed`` is true.
     """
-    kind = CLASSES.get(need.kind) or kinds()[need.kind]
-    found: dict[RecordIdentity, Source] = {}
+    kind = Statistics if need.kind == "statistics" else kinds()[need.kind]
+    found: dict[tuple[str, ...], Source] = {}
     for source in sources:
         record = source.record
         split = record.split if isinstance(record, ExperimentRecord) else need.split
-        if not isinstance(record, kind) or split != need.split:
+        of_need = need.takes(record.model_name, record.method_name) and split == need.split
+        if not isinstance(record, kind) or not of_need:
             continue
-        if not need.takes(record.model_name, record.method_name):
-            continue
-        identity = (record.dataset_name, record.model_name, record.method_name, getattr(record, "seed", 0))
+        seed = f"seed {getattr(record, 'seed', 0)}"
+        identity = (record.dataset_name, record.model_name, record.method_name, seed)
         if identity in found:
-            named = ", ".join(filter(None, (*identity[:3], f"seed {identity[3]}")))
+            named = ", ".join(filter(None, identity))
             raise XmlcError(
                 f"{source.path}: found a second record of {named}, after {found[identity].path}. Pass each record once"
             )
@@ -257,17 +252,16 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
 def read_printed(made: Manifest) -> Rows:
     """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``.
 
-    Missing files are skipped.
+    Missing files are skipped, as are the numbers of models that the table does not show.
     """
     definition = table_of(made.table, made.paper)
-    found: Rows = {}
+    models = {model for need in definition.needs for model in need.models if "model" in definition.keys}
+    rows: Rows = {}
     for name in definition.printed_in or (definition.name,):
-        file = made.published / made.paper / f"{name}.csv" if made.published else None
-        if file and file.is_file():
-            found |= {
-                key: {name: number for name, number in row.items() if number.value not in NOT_PRINTED}
-                for key, row in read_numbers(file, definition.keys).items()
-            }
-    models = definition.printed_models
-    place = definition.keys.index("model") if models else 0
-    return {key: row for key, row in found.items() if not models or key[place] in models}
+        if made.published and (file := made.published / made.paper / f"{name}.csv").is_file():
+            rows |= read_numbers(file, definition.keys)
+    return {
+        key: {name: number for name, number in row.items() if number.value not in NOT_PRINTED}
+        for key, row in rows.items()
+        if not models or models & {*key}
+    }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
-from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of
+from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of, named
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import (
     Key,
@@ -113,7 +113,7 @@ class Table:
         return found.value if found else ""
 
 
-Notes = Callable[[Table], list[str]]
+Notes = str | Callable[[Table], list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,35 +187,28 @@ class PanelDefinition:
         names = self.names or keys
         firsts: dict[tuple[str, ...], Key] = {}
         for key in rows:
-            about = dict(zip(keys, key))
-            firsts.setdefault(tuple(about[name] for name in names if name in about), key)
+            firsts.setdefault(tuple(part for name, part in zip(keys, key) if name in names), key)
         shown = list(firsts.values())
         if self.published == "also":
             place = keys.index(self.each)
             shown += [key for key in self._not_run(table) if key[place] == value]
-
-        texts = [self._names(table, names, dict(zip(keys, key)), rows.get(key, {})) for key in shown]
-        used = [j for j in range(len(names)) if any(text[j] for text in texts)]
-        first = dict(zip(keys, shown[0]))
-        words = {name: number.text for name, number in rows[shown[0]].items()} | {
-            name: TITLES.get(name, str)(part) for name, part in first.items()
-        }
+        texts = [self._texts(table, keys, key, rows.get(key, {})) for key in shown]
+        used = [name for name in names if any(text[name] for text in texts)]
         return Panel(
-            (self.title or f"{{{self.each}}}" * bool(self.each)).format_map(words),
-            headings_of(names[j] for j in used),
-            [tuple(text[j] for j in used) for text in texts],
+            (self.title or f"{{{self.each}}}" * bool(self.each)).format_map(texts[0]),
+            headings_of(used),
+            [tuple(text[name] for name in used) for text in texts],
             list(self._columns(table, keys, rows, shown)),
             bool(self.details),
         )
 
-    def _names(self, table: Table, names: tuple[str, ...], about: dict[str, str], row: Row) -> list[str]:
-        """Return the texts that name a row. Models that we did not run, or that the paper only quotes, are marked."""
-        texts = [TITLES.get(name, str)(about[name]) if name in about else row[name].text for name in names]
+    def _texts(self, table: Table, keys: tuple[str, ...], key: Key, row: Row) -> dict[str, str]:
+        """Return the texts of a row. Models that we did not run, or that the paper only quotes, are marked."""
+        texts = {name: number.text for name, number in row.items()} | dict(zip(keys, named(keys, key)))
         measured = table.definition.measured_models
-        if self.published and measured and tuple(about.values()) not in table.rows:
-            own = about["model"] in measured
-            said = ", not run" if own and self.published == "also" else ", quoted" if not own else ""
-            texts[names.index("model")] += said
+        if self.published and measured and key not in table.rows:
+            own = key[keys.index("model")] in measured
+            texts["model"] += ", quoted" if not own else ", not run" if self.published == "also" else ""
         return texts
 
     def _columns(self, table: Table, keys: tuple[str, ...], rows: Rows, shown: list[Key]) -> Iterator[PanelColumn]:
@@ -235,15 +228,13 @@ class PanelDefinition:
                 yield part
 
     def _column(self, table: Table, rows: Rows, keys: list[Key], name: str, heading: str) -> PanelColumn:
+        show = self.published != "alone" and not self.details
         numbers = [
-            rows.get(key, {}).get(name) or Number(quantity=name, key=key, published=self._published(table, key, name))
+            rows.get(key, {}).get(name)
+            or Number(quantity=name, key=key, published=table.printed_of(key, name) if show else "")
             for key in keys
         ]
-        contest = name if self.contests is None else self.contests.get(name, "")
-        return PanelColumn(heading, name, numbers, contest)
-
-    def _published(self, table: Table, key: Key, name: str) -> str:
-        return "" if self.published == "alone" or self.details else table.printed_of(key, name)
+        return PanelColumn(heading, name, numbers, name if self.contests is None else self.contests.get(name, ""))
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:
@@ -278,11 +269,13 @@ class TableDefinition(Declared):
     keys : tuple of str
         Columns that identify a row.
     columns : tuple of str
-        Quantities that the CSV file contains. By default, these are the quantities of the panels.
+        Quantities that the CSV file contains. By default, these are the quantities of the panels, followed by ``more``.
+    more : tuple of str
+        Quantities that the CSV file contains in addition to the quantities of the panels.
     caption : str
     panels : tuple of PanelDefinition
-    notes : tuple of callable
-        Functions that return footnotes. These footnotes follow the footnotes that all tables have.
+    notes : tuple of str or callable
+        Footnotes, and functions that return footnotes. They follow the footnotes that all tables have.
     rows : callable or None
         Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
@@ -294,8 +287,6 @@ class TableDefinition(Declared):
     printed_in : tuple of str
         Published tables that contain this table's numbers. The default is the table of the same name. Later tables
         take precedence.
-    printed_models : tuple of str
-        Models whose published numbers are shown. An empty tuple selects all models.
     measured_models : tuple of str
         Models that the paper measured itself. The paper quotes the numbers of all other models. An empty tuple means
         that the paper measured all models.
@@ -305,6 +296,7 @@ class TableDefinition(Declared):
 
     keys: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
     caption: str = ""
     panels: tuple[PanelDefinition, ...] = ()
     notes: tuple[Notes, ...] = ()
@@ -313,7 +305,6 @@ class TableDefinition(Declared):
     variant: str = ""
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
-    printed_models: tuple[str, ...] = ()
     measured_models: tuple[str, ...] = ()
     partial: bool = False
 
@@ -326,8 +317,8 @@ class TableDefinition(Declared):
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
         """Build the table of a paper from the records for each need. Notes are not added."""
-        shown = tuple(dict.fromkeys(name for panel in self.panels for name in panel.quantities))
-        table = Table(self, paper, given, printed or {}, suite, self.columns or shown)
+        shown = dict.fromkeys(name for panel in self.panels for name in panel.quantities)
+        table = Table(self, paper, given, printed or {}, suite, self.columns or (*shown, *self.more))
         rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
         table.rows = {
             key: {

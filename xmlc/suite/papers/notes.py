@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 
 from xmlc.data.synthetic import MARK
-from xmlc.suite.papers.declared import Notes, Table
+from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.panels import PAPER
 from xmlc.suite.results.frame import Rows, is_missing
 from xmlc.suite.results.records.base import Record, RecordFile
@@ -14,18 +14,19 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
 from xmlc.suite.results.titles import LIMITS, model_title
 
-
-def fixed(*lines: str) -> Notes:
-    """Return a function that returns ``lines`` as the notes of any table."""
-    return lambda table: list(lines)
+EXPECTED_F = (
+    "Expected F is a method of xmlc, not of the paper. It maximises the expected macro-F under the test set's "
+    "estimates and the labels' shares of the training set, without a validation set.",
+    "Expected F counts a label without positives and predictions as 0, or as 1 with 0/0 = 1. "
+    "All training data: the model is trained on the whole training set.",
+)
 
 
 def notes_of(table: Table) -> list[str]:
     """Return the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
     records, definition = table.records, table.definition
     lines = [digests_line(records), *synthetic_line(records)]
-    seeds = sorted({record.seed for record in records if isinstance(record, Record)})
-    if seeds:
+    if seeds := sorted({record.seed for record in records if isinstance(record, Record)}):
         spread = ", mean ± standard deviation" if len(seeds) > 1 else ""
         lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
     if counts := threads_of(table.rows, definition.threads):
@@ -41,14 +42,7 @@ def notes_of(table: Table) -> list[str]:
     if "fta-labelwise" in methods:
         lines.append("FTA label-wise: each label has its own fixed threshold.")
     if any(method.startswith("expected-f") for method in methods):
-        lines.append(
-            "Expected F is a method of xmlc, not of the paper. It maximises the expected macro-F under the test set's "
-            "estimates and the labels' shares of the training set, without a validation set."
-        )
-        lines.append(
-            "Expected F counts a label without positives and predictions as 0, or as 1 with 0/0 = 1. "
-            "All training data: the model is trained on the whole training set."
-        )
+        lines += EXPECTED_F
     if any(part.has_published for panel in table.panels for part in panel.columns):
         times = ", with times from another machine" if seeds else ""
         lines.append(f"{PAPER}: the value published in {table.paper}{times}.")
@@ -101,17 +95,12 @@ def searches(records: Sequence[RecordFile]) -> list[str]:
 
     For a beam search, the sentences contain the share of rankings that are proved to be exact.
     """
-    exactly: dict[str, None] = {}
+    searched = [(r.hyperparameters.get("search"), r) for r in records if isinstance(r, RankingRecord)]
+    exactly = dict.fromkeys(model_title(record.model) for how, record in searched if how in ("exact", "certified"))
     by_beam: dict[str, dict[str, list[float]]] = {}
-    for record in records:
-        if not isinstance(record, RankingRecord):
-            continue
-        search = record.hyperparameters.get("search")
-        if search in ("exact", "certified"):
-            exactly[model_title(record.model)] = None
-        elif search == "beam":
-            name = f"{model_title(record.model)} with beam width {record.hyperparameters['beam']}"
-            by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
+    for record in (record for how, record in searched if how == "beam"):
+        name = f"{model_title(record.model)} with beam width {record.hyperparameters['beam']}"
+        by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
     parts = [f"exact for {', '.join(exactly)}"] if exactly else []
     for name, shares in by_beam.items():
         proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())

@@ -8,7 +8,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO, Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.papers.declared import PanelDefinition, Table, TableDefinition, columns
+from xmlc.suite.papers.declared import Table, TableDefinition, columns
 from xmlc.suite.results.frame import Rows, Source, make_row
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
@@ -31,8 +31,7 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
         )
     searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
     if not any(model.search.ranges for model in searched.values()):
-        said = "found no model with search.ranges, which table3 lists"
-        raise XmlcError(f"{suite.file}: {said}")
+        raise XmlcError(f"{suite.file}: found no model with search.ranges, which table3 lists")
     return searched
 
 
@@ -57,9 +56,8 @@ def _ranges_and_values(table: Table) -> Rows:
     if not shown:
         raise XmlcError(f"table3: found no record of a model with ranges, expected one of {', '.join(searched)}")
     table.given[0] = shown
-    models = list(dict.fromkeys(source.record.model_name for source in shown))
     rows: Rows = {}
-    for name in models:
+    for name in dict.fromkeys(source.record.model_name for source in shown):
         rows |= _ranges(name, searched[name])
     one_of_each: dict[tuple[str, str], Source] = {}
     for source in shown:  # All seeds have the same hyperparameters.
@@ -78,48 +76,37 @@ def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
 def _ranges(model: str, searched: ModelSpec) -> Rows:
     rows: Rows = {}
     for name, values in ranges_of(searched).items():
-        if values.values:
-            entry: dict[str, object] = {"drawn": "one of " + ", ".join(map(str, values.values))}
-        else:
-            scale = "logarithmic" if values.log else "uniform"
-            drawn = f"{scale}, integers" if values.integer else scale
-            entry = {"low": values.low, "high": values.high, "drawn": drawn}
         key = EVERY_DATASET, model, name
-        rows[key] = make_row(key, entry)
+        if values.values:
+            rows[key] = make_row(key, {"drawn": "one of " + ", ".join(map(str, values.values))})
+        else:
+            drawn = ("logarithmic" if values.log else "uniform") + ", integers" * values.integer
+            rows[key] = make_row(key, {"low": values.low, "high": values.high, "drawn": drawn})
     return rows
 
 
 def _values(source: Source, searched: ModelSpec) -> Rows:
     record = source.record
     assert isinstance(record, RankingRecord)
-    found = _provenance(record, searched)
     rows: Rows = {}
     for name in _names(searched):
-        row = {"value": _in_print(record.hyperparameters.get(name))} | found
-        key = record.dataset.name, record.model, name
+        key, value = (record.dataset.name, record.model, name), record.hyperparameters.get(name)
+        # Truth values are printed as in YAML, because a table would show True as 1.
+        row = {"value": str(value).lower() if isinstance(value, bool) else value} | _provenance(record, searched)
         rows[key] = make_row(key, row, (source.path,))
     return rows
 
 
-def _in_print(value: object) -> object:
-    # Return ``true``, as in YAML, because a table would show True as 1.
-    return str(value).lower() if isinstance(value, bool) else value
-
-
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
     """Return the source of a record's hyperparameters: a search by the workflow, or the suite's statement, or None."""
-    dataset = record.dataset.name
-    by: str | None
-    p1: float | None
     if search := record.tuning:
-        by, p1 = search_title(search["method"], search["budget"]), search["p@1"]
-    else:
-        used, configured = record.hyperparameters, searched.datasets.get(dataset, {})
-        # The suite's statement holds only if the model was trained with the suite's values.
-        same = all(used.get(name) == value for name, value in configured.items())
-        stated = searched.selected.get(dataset) if same else None
-        by, p1 = (stated.by, stated.p_at_1) if stated else (None, None)
-    return {"found_by": by, "validation_p@1": None if p1 is None else 100 * p1}
+        return {"found_by": search_title(search["method"], search["budget"]), "validation_p@1": 100 * search["p@1"]}
+    configured = searched.datasets.get(record.dataset.name, {})
+    # The suite's statement holds only if the model was trained with the suite's values.
+    same = all(record.hyperparameters.get(name) == value for name, value in configured.items())
+    stated = searched.selected.get(record.dataset.name) if same else None
+    p1 = stated.p_at_1 if stated else None
+    return {"found_by": stated.by if stated else None, "validation_p@1": None if p1 is None else 100 * p1}
 
 
 table3 = TableDefinition(
@@ -129,9 +116,9 @@ table3 = TableDefinition(
     rows=_ranges_and_values,
     panels=(
         columns("Ranges", "low", "high", "drawn", names=("model", "hyperparameter"), having="drawn", contests={}),
-        PanelDefinition(
-            title="Values: {model}",
-            quantities=("value", "validation_p@1", "found_by"),
+        columns(
+            "Values: {model}",
+            *("value", "validation_p@1", "found_by"),
             names=("dataset",),
             each="model",
             across="hyperparameter",
@@ -140,7 +127,6 @@ table3 = TableDefinition(
         ),
     ),
     takes_suite=True,
-    columns=("low", "high", "drawn", "value", "validation_p@1", "found_by"),
     caption="Hyperparameters, the ranges of their search, and the values in use. P@1 is measured on the validation "
     "set, 20 % of the training set.",
 )

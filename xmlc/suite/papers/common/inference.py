@@ -10,7 +10,6 @@ from dataclasses import replace
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, columns
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.frame import Rows, average, numbers_of
 from xmlc.suite.results.records.inference import ESTIMATES, InferenceRecord
 from xmlc.suite.results.titles import method_title, model_title
@@ -54,10 +53,8 @@ def _beside_thresholds(table: Table) -> Rows:
         )
     table.given[0] = truncated
     inferred = average(numbers_of(truncated), INFERENCE_KEYS)
-    best = average(
-        (replace(n, quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1)),
-        INFERENCE_KEYS,
-    )
+    tuned = (replace(n, quantity=COSTS_OF_THRESHOLD.get(n.quantity, n.quantity)) for n in table.numbers(1))
+    best = average(tuned, INFERENCE_KEYS)
     found: Rows = {}
     for dataset, model in dict.fromkeys(key[:2] for key in inferred):
         threshold = (dataset, model, THRESHOLD)
@@ -74,27 +71,19 @@ instance_f = TableDefinition(
     columns=(*PRINTED, "micro_f", "macro_f", "hamming_loss", "inference_threads", *ESTIMATES, "m", "note"),
     panels=(
         columns("", *PRINTED, each="model", names=("dataset", "method"), contests={"instance_f": "instance_f"}),
-        columns(
-            "Estimates",
-            *("m", *ESTIMATES),
-            names=("dataset", "model"),
-            having="min_probability",
-            contests={},
-        ),
+        columns("Estimates", "m", *ESTIMATES, names=("dataset", "model"), having="min_probability", contests={}),
     ),
     threads=("inference_threads",),
     notes=(
-        fixed(
-            INSTANCE_F_CONVENTION,
-            "Expected F is the F-measure that a method expects under the model's distribution.",
-            "Inferring is the time to compute the label sets from the estimates. A threshold needs no extra time.",
-            "Models are trained on 80 % of the training set. A label without an estimate is never predicted, and the "
-            "last panel counts the true labels among them.",
-            "Lost expected F: a bound for exact methods. It assumes that no label without an estimate exceeds the "
-            "minimum probability.",
-            "GFM with sizes learned is not in gfm2011. It assumes independent labels, and learns the distribution of "
-            "their number from the validation set.",
-        ),
+        INSTANCE_F_CONVENTION,
+        "Expected F is the F-measure that a method expects under the model's distribution.",
+        "Inferring is the time to compute the label sets from the estimates. A threshold needs no extra time.",
+        "Models are trained on 80 % of the training set. A label without an estimate is never predicted, and the "
+        "last panel counts the true labels among them.",
+        "Lost expected F: a bound for exact methods. It assumes that no label without an estimate exceeds the "
+        "minimum probability.",
+        "GFM with sizes learned is not in gfm2011. It assumes independent labels, and learns the distribution of "
+        "their number from the validation set.",
         timeouts,
     ),
     caption="Instance-F of label sets that are inferred from a model's sparse estimates as if labels were independent, "

@@ -9,12 +9,14 @@ from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
-from xmlc.suite.papers.notes import fixed, threads_of
+from xmlc.suite.papers.notes import threads_of
 from xmlc.suite.results.frame import Rows, average, make_row
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import MACRO_F_CONVENTION, THRESHOLD_CONVENTION, method_title, model_title
 
 MODEL_KEYS = ("dataset", "model")
+PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
+THREADS = ("train_threads", "predict_threads")
 CPU = (
     "CPU times of training are sums over all threads and over the processes of other programs. "
     "They exclude reading and writing files."
@@ -24,15 +26,14 @@ table1 = TableDefinition(
     name="table1",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
-    columns=(
-        *(*DATASET_COLUMNS, "p@1", "p@3", "p@5", "train_minutes"),
-        *(name for name in RANKING_METRICS if name not in ("p@1", "p@3", "p@5")),
+    more=(
+        *(name for name in RANKING_METRICS if name not in PRECISION),
         *(*FURTHER_RANKING_METRICS, "predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb"),
-        *("train_threads", "predict_threads"),
+        *THREADS,
     ),
     panels=(
         datasets(*DATASET_COLUMNS),
-        columns("Ranking on the test set, and training time", "p@1", "p@3", "p@5", "train_minutes"),
+        columns("Ranking on the test set, and training time", *PRECISION, "train_minutes"),
     ),
     threads=("train_threads",),
     notes=(hashed,),
@@ -40,34 +41,28 @@ table1 = TableDefinition(
     "and averages computed, on the whole training set.",
 )
 
-PASSES = (
-    *("p@1", "p@3", "p@5", "psp@1", "psp@3", "psp@5"),
-    *("train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb"),
-)
+PASSES = (*PRECISION, *PROPENSITY_SCORED, "train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb")
 
 
 def threads_of_both(table: Table) -> list[str]:
     """Return a note on the numbers of threads that training and prediction used."""
-    counts = threads_of(table.rows, ("train_threads", "predict_threads"))
-    return [f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."] * bool(
-        counts
-    )
+    counts = threads_of(table.rows, THREADS)
+    said = f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."
+    return [said] * bool(counts)
 
 
 passes = TableDefinition(
     name="passes",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
-    columns=(*PASSES, "train_threads", "predict_threads"),
+    more=THREADS,
     panels=(columns("", *PASSES),),
-    notes=(fixed(CPU), threads_of_both),
+    notes=(CPU, threads_of_both),
     caption="Every method with 1 and with 3 passes over the training set.",
 )
 
 
-QUALITY, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
-THREADS = ("train_threads", "predict_threads")
 NOT_RUN = "not run, needs the extra `baselines`"
 
 
@@ -95,16 +90,13 @@ def _with_macro_f(table: Table) -> Rows:
 def _about(table: Table) -> list[str]:
     """Return notes on baselines that are missing, have no tuned thresholds, or have untuned hyperparameters."""
     there = {model for _, model in table.rows}
-    shown = {
-        name: baseline for name, baseline in (table.suite.baselines if table.suite else {}).items() if name in there
-    }
+    shown = {name: model for name, model in table.suite.baselines.items() if name in there} if table.suite else {}
     missing = {key: row["note"].value for key, row in table.rows.items() if "note" in row}
     lines = [f"{model_title(model)} is missing on {dataset}: {note}." for (dataset, model), note in missing.items()]
-    lines += [
-        f"{model_title(name)} has no macro-F: {p.skip_thresholds}." for name, p in shown.items() if p.skip_thresholds
-    ]
-    untuned = [f"{model_title(name)} ({baseline.untuned})" for name, baseline in shown.items() if baseline.untuned]
-    return lines + (["Not tuned: " + "; ".join(untuned) + "."] if untuned else [])
+    skipped = [(name, model.skip_thresholds) for name, model in shown.items() if model.skip_thresholds]
+    lines += [f"{model_title(name)} has no macro-F: {reason}." for name, reason in skipped]
+    untuned = [f"{model_title(name)} ({model.untuned})" for name, model in shown.items() if model.untuned]
+    return lines + ["Not tuned: " + "; ".join(untuned) + "."] * bool(untuned)
 
 
 baselines = TableDefinition(
@@ -115,26 +107,24 @@ baselines = TableDefinition(
     ),
     keys=MODEL_KEYS,
     rows=_with_macro_f,
-    columns=(*QUALITY, *BASELINE_METHODS, *COSTS, *THREADS, *PROPENSITY_SCORED, "note"),
+    more=("note",),
     panels=(
         columns(
             "Quality and cost",
-            *(*QUALITY, *BASELINE_METHODS, *COSTS, *THREADS),
+            *(*PRECISION, *BASELINE_METHODS, *COSTS, *THREADS),
             optional=BASELINE_METHODS,
             headings={name: f"Macro-F, {method_title(name)} (%)" for name in BASELINE_METHODS},
-            contests={name: name for name in (*QUALITY, *COSTS)} | dict.fromkeys(BASELINE_METHODS, "macro_f"),
+            contests={name: name for name in (*PRECISION, *COSTS)} | dict.fromkeys(BASELINE_METHODS, "macro_f"),
         ),
         columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
     ),
     notes=(
-        fixed(
-            "Models are trained on the whole training set, and predict the five best labels of each test instance.",
-            "Times include the conversion of data from Python to the format of a program.",
-            "MB are 10^6 bytes, and a model's size is the size of its files. Peaks are of the whole process, Python "
-            "included.",
-            MACRO_F_CONVENTION,
-            f"For macro-F, {THRESHOLD_CONVENTION[0].lower()}{THRESHOLD_CONVENTION[1:]}",
-        ),
+        "Models are trained on the whole training set, and predict the five best labels of each test instance.",
+        "Times include the conversion of data from Python to the format of a program.",
+        "MB are 10^6 bytes, and a model's size is the size of its files. Peaks are of the whole process, Python "
+        "included.",
+        MACRO_F_CONVENTION,
+        f"For macro-F, {THRESHOLD_CONVENTION[0].lower()}{THRESHOLD_CONVENTION[1:]}",
         _about,
     ),
     takes_suite=True,

@@ -8,7 +8,6 @@ from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
 from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_split
 from xmlc.suite.papers.declared import TableDefinition, columns
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)
@@ -29,12 +28,10 @@ tail = TableDefinition(
         }.items()
     ),
     notes=(
-        fixed(
-            "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
-            "Macro-precision of a label is the share of correct ones among the instances with the label in their first "
-            "k. Macro-recall is the share of the label's instances that have it in their first k.",
-            "Coverage is the share of labels that are ranked correctly at least once.",
-        ),
+        "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
+        "Macro-precision of a label is the share of correct ones among the instances with the label in their first "
+        "k. Macro-recall is the share of the label's instances that have it in their first k.",
+        "Coverage is the share of labels that are ranked correctly at least once.",
     ),
     caption="Rankings on the test set, as means over the labels that occur there.",
 )
@@ -43,13 +40,10 @@ tail_f = TableDefinition(
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
     rows=by_split,
-    columns=("macro_f_present", *RARE),
     panels=(columns("", "macro_f_present", *RARE),),
     notes=(
-        fixed(
-            "Labels without training instances count only in the mean over all labels.",
-            "Models trained on 80 % have seen fewer instances of a label than its group states.",
-        ),
+        "Labels without training instances count only in the mean over all labels.",
+        "Models trained on 80 % have seen fewer instances of a label than its group states.",
     ),
     caption="Macro-F over the labels that occur in the test set: over all of them, and by their number of training "
     "instances. It shows for which labels thresholds help.",
@@ -58,9 +52,8 @@ calibration = TableDefinition(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,
-    columns=(*ERRORS, *FITTED, *PRECISION),
     panels=(columns("Calibration error", *ERRORS, *FITTED), columns("Precision", *PRECISION)),
-    notes=(fixed("Models are trained on 80 % of the training set. P@k depends only on the order of estimates."),),
+    notes=("Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",),
     caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
     "labels. Calibrated: the same labels after isotonic calibration on the validation set.",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from xmlc.metrics.measures import (
@@ -14,9 +13,8 @@ from xmlc.metrics.measures import (
 )
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.frame import Number, Rows, average
+from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.titles import (
     LIMITS,
     MACRO_F_CONVENTION,
@@ -32,16 +30,15 @@ OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split i
 METHOD_KEYS = ("dataset", "model", "method")
 
 
-def means(numbers: Iterable[Number]) -> Rows:
-    """Return means over seeds. For each dataset and model, rows of training on the whole training set come last."""
-    rows = average(numbers, METHOD_KEYS)
-    places = list(dict.fromkeys(key[:2] for key in rows))
-    return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:2]))}
+def grouped(rows: Rows, length: int) -> Rows:
+    """Return rows in an order in which rows with the same first ``length`` parts of the key are neighbours."""
+    places = list(dict.fromkeys(key[:length] for key in rows))
+    return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:length]))}
 
 
 def by_split(table: Table) -> Rows:
-    """Return the means over seeds of all numbers in a table's records."""
-    return means(table.numbers())
+    """Return means over seeds. For each dataset and model, rows of training on the whole training set come last."""
+    return grouped(average(table.numbers(), METHOD_KEYS), 2)
 
 
 def hashed(table: Table) -> list[str]:
@@ -49,18 +46,13 @@ def hashed(table: Table) -> list[str]:
 
     The note is left out if this PLT has no row.
     """
-    records = table.records
-    bits = {record.dataset.name: record.hyperparameters["hash_bits"] for record in records if record.model == HASHED}
-    if not bits:
-        return []
+    bits = {r.dataset.name: r.hyperparameters["hash_bits"] for r in table.records if r.model == HASHED}
     slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
-    both = " PLT is the variant of xmlc, with a weight for each feature and node." * any(
-        r.model == "plt" for r in records
-    )
+    has_plt = any(record.model == "plt" for record in table.records)
     return [
         f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {slots} slots (in the paper 2^30, "
-        f"Section 6).{both}"
-    ]
+        "Section 6)." + " PLT is the variant of xmlc, with a weight for each feature and node." * has_plt
+    ] * bool(bits)
 
 
 def overfitting(table: Table) -> list[str]:
@@ -68,22 +60,19 @@ def overfitting(table: Table) -> list[str]:
 
     STO overfits if its macro-F is the highest on the validation set but not on the test set.
     """
-    shown: dict[bool, list[str]] = {True: [], False: []}
+    yes = "STO overfits (highest macro-F on the validation set, not on the test set): "
+    no = "No overfitting of STO (not highest on validation, or not below another method on test): "
+    shown: dict[str, list[str]] = {yes: [], no: []}
     for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
-        rows = {method: table.rows.get((dataset, model, method)) for method in ("fta", "sto", "ofo")}
-        if model in LIMITS or None in rows.values():
+        rows = [table.rows.get((dataset, model, method), {}) for method in ("sto", "fta", "ofo")]
+        if model in LIMITS or not all(rows):
             continue
-        on_validation, on_test = (
-            {method: row[name].value for method, row in rows.items() if row}
-            for name in ("validation_macro_f", "macro_f")
-        )
-        sto, others = on_test["sto"], max(on_test["fta"], on_test["ofo"])
-        highest = max(on_validation, key=lambda method: on_validation[method]) == "sto"
-        figures = f"STO {on_validation['sto']:.1f} on validation, {sto:.1f} on test, best other {others:.1f} on test"
-        shown[bool(highest and sto < others)].append(f"{dataset} with {model_title(model)} ({figures})")
-    parts = ("STO overfits (highest macro-F on the validation set, not on the test set): ", shown[True])
-    rest = ("No overfitting of STO (not highest on validation, or not below another method on test): ", shown[False])
-    return [start + "; ".join(names) + "." for start, names in (parts, rest) if names]
+        sto, *others = (row["macro_f"].value for row in rows)
+        tuned, fta, ofo = (row["validation_macro_f"].value for row in rows)
+        figures = f"STO {tuned:.1f} on validation, {sto:.1f} on test, best other {max(others):.1f} on test"
+        overfits = tuned > fta and tuned >= ofo and sto < max(others)
+        shown[yes if overfits else no].append(f"{dataset} with {model_title(model)} ({figures})")
+    return [start + "; ".join(names) + "." for start, names in shown.items() if names]
 
 
 table2 = TableDefinition(
@@ -104,12 +93,10 @@ table2 = TableDefinition(
     ),
     threads=("test_threads",),
     notes=(
-        fixed(
-            MACRO_F_CONVENTION,
-            THRESHOLD_CONVENTION,
-            "If most labels have no test instance, each wrong prediction of such a label costs a method a 1. "
-            "The CSV contains macro-F with other conventions.",
-        ),
+        MACRO_F_CONVENTION,
+        THRESHOLD_CONVENTION,
+        "If most labels have no test instance, each wrong prediction of such a label costs a method a 1. "
+        "The CSV contains macro-F with other conventions.",
         overfitting,
         hashed,
     ),
@@ -124,12 +111,10 @@ def _tuned_ofo(table: Table) -> Rows:
     found: Rows = {}
     for (dataset, model, method), row in rows.items():
         if method == "ofo-ab":
-            beside = {
-                name: rows[dataset, model, name]["macro_f"] for name in ("fta", "sto") if (dataset, model, name) in rows
-            }
-            found[model, dataset] = row | {"test_macro_f": row["macro_f"]} | beside
-    models = list(dict.fromkeys(model for model, _ in found))
-    return {key: found[key] for key in sorted(found, key=lambda key: models.index(key[0]))}
+            beside = {name: rows.get((dataset, model, name), {}).get("macro_f") for name in ("fta", "sto")}
+            others = {name: number for name, number in beside.items() if number}
+            found[model, dataset] = row | {"test_macro_f": row["macro_f"]} | others
+    return grouped(found, 1)
 
 
 table4 = TableDefinition(
@@ -137,8 +122,7 @@ table4 = TableDefinition(
     needs=tuple(Where("thresholds", "80", methods=names) for names in (("ofo-ab",), ("fta", "sto"))),
     keys=("model", "dataset"),
     rows=_tuned_ofo,
-    columns=(
-        *("a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"),
+    more=(
         *("micro_f", "instance_f", "predicted_per_instance", "inner_products", "test_ms", "tune_seconds"),
         "test_threads",
     ),
@@ -150,7 +134,7 @@ table4 = TableDefinition(
             contests=dict.fromkeys(("test_macro_f", "fta", "sto"), "test"),
         ),
     ),
-    notes=(fixed(MACRO_F_CONVENTION, THRESHOLD_CONVENTION), hashed),
+    notes=(MACRO_F_CONVENTION, THRESHOLD_CONVENTION, hashed),
     caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set.",
 )
 
@@ -162,7 +146,7 @@ def _by_measure(table: Table) -> Rows:
     measure. Records of methods that xmlc does not have are left out.
     """
     numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
-    rows = means(number for number in numbers if number.method in (*TUNABLE_MEASURES, *METHODS))
+    rows = grouped(average((n for n in numbers if n.method in (*TUNABLE_MEASURES, *METHODS)), METHOD_KEYS), 2)
     tuned = {measure_of(tuned_for) for _, _, tuned_for in rows}
     for (_, _, tuned_for), row in rows.items():
         for name in (name for name in TUNABLE_MEASURES if name in row):
@@ -176,10 +160,7 @@ measures = TableDefinition(
     needs=(Where("thresholds", "80", methods=(*MEASURE_METHODS, *UNLABELLED_METHODS)), OF_FULL),
     keys=("dataset", "model", "tuned_for"),
     rows=_by_measure,
-    columns=(
-        *(*TUNABLE_MEASURES, "predicted_per_instance"),
-        *("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),
-    ),
+    more=("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),
     panels=(
         columns(
             "",
@@ -190,13 +171,11 @@ measures = TableDefinition(
         ),
     ),
     notes=(
-        fixed(
-            MACRO_F_CONVENTION,
-            THRESHOLD_CONVENTION,
-            "Macro measures are means over labels, and each label has its own threshold. For micro measures and means "
-            "over instances, all labels share one threshold.",
-            "F2 weights recall twice as much as precision.",
-        ),
+        MACRO_F_CONVENTION,
+        THRESHOLD_CONVENTION,
+        "Macro measures are means over labels, and each label has its own threshold. For micro measures and means "
+        "over instances, all labels share one threshold.",
+        "F2 weights recall twice as much as precision.",
     ),
     caption="All measures on the test set (%), with a row for each measure that thresholds were tuned for on the "
     "validation set. The tuned measure is in brackets.",

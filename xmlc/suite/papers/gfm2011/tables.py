@@ -7,7 +7,6 @@ from xmlc.suite.config.planned import INFERRED
 from xmlc.suite.papers.common.inference import INFERENCE_KEYS, INSTANCE_F_CONVENTION, timeouts
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.gfm2011.claims import claims as claims
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.results.titles import model_title
 
 SIZES = ("m", "n_train", "n_test")
@@ -45,14 +44,12 @@ table1 = TableDefinition(
     ),
     threads=("inference_threads",),
     notes=(
-        fixed(
-            "PCC is a classifier chain. GFM and GFM-T use its joint distribution. H and MEUF use its marginals. "
-            "BR is a model of single labels, which has only marginals.",
-            INSTANCE_F_CONVENTION,
-            "Macro-F is the mean over all m labels, with 0/0 = 1.",
-            "MEUF, as published, has the cubic inner maximisation that the paper measures. MEUF finds the same sets in "
-            "O(m^2).",
-        ),
+        "PCC is a classifier chain. GFM and GFM-T use its joint distribution. H and MEUF use its marginals. "
+        "BR is a model of single labels, which has only marginals.",
+        INSTANCE_F_CONVENTION,
+        "Macro-F is the mean over all m labels, with 0/0 = 1.",
+        "MEUF, as published, has the cubic inner maximisation that the paper measures. MEUF finds the same sets in "
+        "O(m^2).",
         _drawn,
         timeouts,
     ),

@@ -135,15 +135,16 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 
     Lines show 1, 2 and 3 times log_M K, the depth of a balanced tree with M children per node.
     """
-    shaped = [(record, record.trees) for record in records if record.trees]
     sheet, (axes,) = panels(1, NARROWEST)
     arities: dict[float, list[float]] = {}
-    points = []
-    for name in _datasets([record for record, _ in shaped]):
-        own = [(record, trees) for record, trees in shaped if record.dataset.name == name]
-        depth = float(np.mean([max(trees.depths) for _, trees in own]))
-        points.append((own[0][0].dataset.m, depth, name, own[0][0].setting("arity")))
-    for x, y, name, arity in sorted(points):
+    depths_of: dict[tuple[float, str, float], list[int]] = {}
+    for record in records:
+        place = record.dataset.m, record.dataset.name, record.setting("arity")
+        depths_of.setdefault(place, []).extend([max(record.trees.depths)] if record.trees else [])
+    points = sorted(
+        (m, float(np.mean(depths)), name, arity) for (m, name, arity), depths in depths_of.items() if depths
+    )
+    for x, y, name, arity in points:
         offset, side = ((4, 1), "bottom") if x in arities.get(arity, ()) else ((4, -1), "top")
         axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=offset, textcoords="offset points", va=side)
         axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, Where
+from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION, THREADS
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
-from xmlc.suite.papers.notes import fixed
 
-LDSM_KEYS = ("dataset", "model")
 OURS = "ldsm"  # The paper measured only this model, and quotes the numbers of all other models.
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
 QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
-PRECISION = "Precision@k and nDCG@k on the test set, trained on the whole training set."
+RANKED = "Precision@k and nDCG@k on the test set, trained on the whole training set."
 PREDICTED = (
     "Milliseconds and inner products per test instance to find its five best labels, and the size of the model on disk."
 )
@@ -28,25 +27,25 @@ def ranked(
     return TableDefinition(
         name=name,
         needs=(TREES if only_trees else RANKINGS,),
-        keys=LDSM_KEYS,
-        columns=(*quantities, "n_trees", "train_threads", "predict_threads"),
+        keys=MODEL_KEYS,
+        columns=(*quantities, "n_trees", *THREADS),
         panels=(
             columns("", "n_trees", *quantities, each="dataset", names=("model",), published="also"),
             not_run(*quantities, run_by=("dataset",)),
         ),
-        notes=(fixed(QUOTED),),
+        notes=(QUOTED,),
         threads=(threads,),
         measured_models=(OURS,),
-        printed_models=TREE_BASED if only_trees else (),
         caption=caption,
         **about,
     )
 
 
+SCORES = (*PRECISION, "ndcg@1", "ndcg@3", "ndcg@5")
 table1 = ranked(
     "table1",
-    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
-    caption=f"{PRECISION} Only methods that consist of trees.",
+    *SCORES,
+    caption=f"{RANKED} Only methods that consist of trees.",
     threads="train_threads",
     only_trees=True,
     printed_in=("table7",),
@@ -79,8 +78,8 @@ table6 = ranked(
 )
 table7 = ranked(
     "table7",
-    *("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5"),
-    caption=f"{PRECISION} All methods.",
+    *SCORES,
+    caption=f"{RANKED} All methods.",
     threads="train_threads",
 )
 
@@ -99,14 +98,12 @@ def _against_lemma_1(table: Table) -> list[str]:
     for record in table.records:
         arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))
         if not lemma_1_holds(arity, lambda_1, lambda_2):
-            found[record.dataset.name] = f"{arity:g}, {lambda_1:g}, {lambda_2:g}"
-    if not found:
-        return []
+            found[record.dataset.name] = f"{record.dataset.name} ({arity:g}, {lambda_1:g}, {lambda_2:g})"
     return [
         "Lemma 1 needs lambda_2 > (M - 3) lambda_1. The settings (M, lambda_1, lambda_2) do not meet this condition on "
-        + ", ".join(f"{name} ({values})" for name, values in found.items())
-        + ". Splits that send each label in two directions then have at most the J of balanced and pure splits."
-    ]
+        f"{', '.join(found.values())}. Splits that send each label in two directions then have at most the J of "
+        "balanced and pure splits."
+    ] * bool(found)
 
 
 SHAPE = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")
@@ -116,11 +113,9 @@ table4 = TableDefinition(
     keys=("dataset",),
     panels=(columns("", *SHAPE, contests={}), not_run("depth", "arity")),
     notes=(
-        fixed(
-            "log_M K: the depth of a balanced tree of arity M with a leaf for each of the K labels. The paper finds "
-            "depths between 1 and 3 times that.",
-            "Nodes: the mean over the trees, leaves included.",
-        ),
+        "log_M K: the depth of a balanced tree of arity M with a leaf for each of the K labels. The paper finds "
+        "depths between 1 and 3 times that.",
+        "Nodes: the mean over the trees, leaves included.",
         _against_lemma_1,
     ),
     caption="Depth of the deepest tree of LdSM's ensemble, and arity M. The root has depth 0.",

@@ -7,18 +7,14 @@ from functools import partial
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.common.rankings import CPU, threads_of_both
+from xmlc.suite.papers.common.rankings import CPU, MODEL_KEYS, PRECISION, PROPENSITY_SCORED, THREADS, threads_of_both
 from xmlc.suite.papers.common.rankings import passes as passes
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.papers.oplt2021.claims import claims as claims
-from xmlc.suite.results.frame import Key, Row, Rows, average, make_row
+from xmlc.suite.results.frame import Rows, average, make_row
 from xmlc.suite.results.titles import without_passes
 
-OPLT_KEYS = ("dataset", "model")
-PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
-THREADS = ("train_threads", "predict_threads")
 SYNTHETIC = "synthetic-"  # Names of synthetic datasets begin with this prefix.
 BEST = (
     "Each method has the better of 1 and 3 passes by the mean of {} on the test set, and 1 pass if both are equal. "
@@ -35,25 +31,20 @@ def better_passes(table: Table, score: str) -> Rows:
 
     If a method was run with several numbers of passes, the row shows the number of passes with the best mean score.
     """
-    variants: dict[Key, list[tuple[int | None, Row]]] = {}
-    for (dataset, model), row in average(table.numbers(), OPLT_KEYS).items():
+    best: Rows = {}
+    for (dataset, model), row in average(table.numbers(), MODEL_KEYS).items():
         method, passes = without_passes(model)
-        variants.setdefault((dataset, method), []).append((passes, row))
-
-    def place(variant: tuple[int | None, Row]) -> tuple[float, float]:
-        passes, row = variant
-        return -row[score].value, math.inf if passes is None else passes
-
-    best = {key: min(found, key=place) for key, found in variants.items()}
-    return {key: row | make_row(key, {"passes": passes}, row[score].records) for key, (passes, row) in best.items()}
+        key = dataset, method
+        row |= make_row(key, {"passes": passes}, row[score].records)
+        best[key] = min(best.get(key, row), row, key=lambda row: (-row[score].value, row["passes"].value or math.inf))
+    return best
 
 
 def _by_accuracy(table: Table) -> Rows:
-    for record in table.records:
-        if record.dataset.labels_per_instance != 1:
+    for dataset in (record.dataset for record in table.records):
+        if (labels := dataset.labels_per_instance) != 1:
             raise XmlcError(
-                f"table3: {record.dataset.name} has {record.dataset.labels_per_instance:g} labels per "
-                "instance, expected 1. Remove it from few_shot"
+                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
             )
     return {key: row | {"accuracy": row["p@1"]} for key, row in better_passes(table, "p@1").items()}
 
@@ -70,9 +61,9 @@ def _made(table: Table) -> list[str]:
 table2 = TableDefinition(
     name="table2",
     needs=(Where("ranking", "full", task="multi-label"),),
-    keys=OPLT_KEYS,
+    keys=MODEL_KEYS,
     rows=partial(better_passes, score="p@1"),
-    columns=("passes", *PRECISION, "train_cpu_minutes", *PROPENSITY_SCORED, *COSTS, *THREADS),
+    more=THREADS,
     panels=(
         columns("Precision on the test set and training time", "passes", *PRECISION, "train_cpu_minutes"),
         columns(
@@ -81,21 +72,21 @@ table2 = TableDefinition(
         ),
         not_run(*PRECISION, "train_cpu_minutes"),
     ),
-    notes=(fixed(BEST.format("P@1"), CPU), threads_of_both, _made),
+    notes=(BEST.format("P@1"), CPU, threads_of_both, _made),
     caption="Precision of offline and online label trees on the test set.",
 )
 table3 = TableDefinition(
     name="table3",
     needs=(Where("ranking", "full", task="few-shot"),),
-    keys=OPLT_KEYS,
+    keys=MODEL_KEYS,
     rows=_by_accuracy,
-    columns=("passes", "accuracy", "train_cpu_seconds", *COSTS, *THREADS),
+    more=THREADS,
     panels=(
         columns("Accuracy on the test set and training time", "passes", "accuracy", "train_cpu_seconds"),
         columns("Prediction time per test instance, size and memory", *COSTS),
         not_run("accuracy", "train_cpu_seconds"),
     ),
-    notes=(fixed(BEST.format("the accuracy"), CPU), threads_of_both, _made),
+    notes=(BEST.format("the accuracy"), CPU, threads_of_both, _made),
     caption="Accuracy on the test set of datasets with few examples of each class: the share of instances whose class "
     "is ranked first.",
 )

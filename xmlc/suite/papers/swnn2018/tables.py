@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.suite.config.planned import RANKINGS
+from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION
 from xmlc.suite.papers.declared import Notes, Table, TableDefinition, columns, not_run, table_of_datasets
-from xmlc.suite.papers.notes import fixed
 from xmlc.suite.papers.swnn2018.claims import claims as claims
 from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.records.statistics import SUMMARY
 
-MODEL_KEYS = ("dataset", "model")
-PRECISION = ("p@1", "p@3", "p@5")
 HYPERPARAMETERS = ("S", "alpha", "beta")
 OURS = "swnn-searched"  # The paper measured only this model, and quotes the numbers of all other models.
 # A comparable score is at most this number of points below the best score: "by approximately 1 %" (Section 4.3).
@@ -27,18 +26,14 @@ table1 = table_of_datasets(
 )
 
 
-def _left_out(what: str) -> Notes:
-    """Return a function for a note on labels or features that never occur in the training set.
+def _left_out(what: str, table: Table) -> list[str]:
+    """Return a note on labels or features that never occur in the training set.
 
     The numbers of the table do not include such labels or features.
     """
-
-    def note(table: Table) -> list[str]:
-        never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
-        listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
-        return [f"Left out: {what} that never occur in the training set, on {listed}."] * bool(listed)
-
-    return note
+    never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
+    listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
+    return [f"Left out: {what} that never occur in the training set, on {listed}."] * bool(listed)
 
 
 def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDefinition:
@@ -54,10 +49,10 @@ LABELS = "occurrences of a label, over the labels that occur in the training set
 OF_INSTANCES = "labels of an instance, over all instances of the training set"
 FEATURES = "occurrences of a feature, over the features that occur in the training set"
 ACTIVATIONS = "feature activations of an instance, over all instances of the training set, those without any included"
-table2 = summary_table("table2", "instances_per_label_seen", LABELS, _left_out("labels"))
+table2 = summary_table("table2", "instances_per_label_seen", LABELS, partial(_left_out, "labels"))
 table3 = summary_table("table3", "labels_per_instance", OF_INSTANCES)
 table4 = summary_table("table4", "activations_per_instance", ACTIVATIONS)
-table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, _left_out("features"))
+table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, partial(_left_out, "features"))
 
 
 def _with_comparable(table: Table) -> Rows:
@@ -76,12 +71,9 @@ def _with_comparable(table: Table) -> Rows:
 
 
 def _bold(table: Table) -> list[str]:
-    if not any(number.mark for row in table.rows.values() for number in row.values()):
-        return []
-    return [
-        "Bold, as in the paper: precision of its method that is at most one point below the best quoted method, or "
-        "above it."
-    ]
+    is_marked = any(number.mark for row in table.rows.values() for number in row.values())
+    said = "precision of its method that is at most one point below the best quoted method, or above it"
+    return [f"Bold, as in the paper: {said}."] * is_marked
 
 
 COSTS = ("predict_ms", "model_mb", "train_seconds", "predict_threads")
@@ -91,7 +83,7 @@ table6 = TableDefinition(
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
     rows=_with_comparable,
-    columns=(*PRECISION, *MAXIMA, *HYPERPARAMETERS, *SEARCHED, *COSTS, "train_threads"),
+    more=("train_threads",),
     panels=(
         columns("Precision on the test set", *PRECISION, *MAXIMA, contests={}),
         columns("Hyperparameters, chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}),
@@ -99,17 +91,15 @@ table6 = TableDefinition(
         not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),
     notes=(
-        fixed(
-            "S, alpha and beta are chosen by the mean of P@1, P@3 and P@5 on the validation set, 20 % of the training "
-            "set, over five splits. The first of equal values is chosen.",
-            "The search has two stages, as in the paper: six pairs (alpha, beta) with S the average number of labels "
-            "per instance, then the best pairs with S = 25, 50, 75 as well.",
-            "Training only indexes the whole training set. Its time excludes reading and writing files, which the "
-            "paper's time (1 min at most) includes.",
-            "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance.",
-            "The last panel has published numbers of datasets that were not run, and of other methods, which the paper "
-            "quotes.",
-        ),
+        "S, alpha and beta are chosen by the mean of P@1, P@3 and P@5 on the validation set, 20 % of the training "
+        "set, over five splits. The first of equal values is chosen.",
+        "The search has two stages, as in the paper: six pairs (alpha, beta) with S the average number of labels "
+        "per instance, then the best pairs with S = 25, 50, 75 as well.",
+        "Training only indexes the whole training set. Its time excludes reading and writing files, which the "
+        "paper's time (1 min at most) includes.",
+        "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance.",
+        "The last panel has published numbers of datasets that were not run, and of other methods, which the paper "
+        "quotes.",
         _bold,
     ),
     threads=("predict_threads",),
