@@ -11,7 +11,7 @@ from xmlc.suite.papers import table_of
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
-from xmlc.suite.config.run_costs import Machine, cost_report
+from xmlc.suite.config.run_costs import Machine, cost_report, save_settings
 
 # `dropped` matches datasets whose models are deleted after use (`keep_models`). `kept` matches all other datasets.
 dropped = jobs.dropped(project)
@@ -48,11 +48,6 @@ def threads(wildcards, most=None):
 def catalogued(wildcards):
     """Return a dataset's catalogue entry as text, so that a change of the entry rebuilds the dataset."""
     return repr(project.entry(wildcards.dataset))
-
-
-def propensity(wildcards):
-    """Return the parameters A and B of a dataset's propensities."""
-    return project.propensity(wildcards.dataset)
 
 
 def source(wildcards):
@@ -138,8 +133,9 @@ def tell_plan():
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     here = Machine.here(cores if cores > 1 else os.cpu_count())
-    estimate = cost_report(project, made, here, plan.remarks(project, made))
-    print(estimate, end="\n" if estimate else "", file=sys.stderr, flush=True)
+    estimate, settings = cost_report(project, made, here, plan.remarks(project, made))
+    save_settings(settings)
+    console.say(estimate)
 
 
 @atexit.register

@@ -19,7 +19,7 @@ rule rank:
         runtime=lambda wildcards, attempt: time("rank", wildcards, attempt),
     params:
         code=lambda wildcards: code("rank", wildcards),
-        propensity=propensity,
+        propensity=lambda wildcards: project.propensity(wildcards.dataset),
     message:
         "Rank with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:

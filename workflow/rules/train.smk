@@ -106,7 +106,7 @@ for seeds, models in jobs.batched_models(project).items():
             hyperparameters=hyperparameters,
             given=lambda wildcards, seeds=seeds: given(wildcards, seeds),
             tuned=tuned,
-            propensity=propensity,
+            propensity=lambda wildcards: project.propensity(wildcards.dataset),
             seeds=options("--seed", seeds),
             models=lambda wildcards, output: options("--out", output.model),
             records=lambda wildcards, output: options("--record", output.record),

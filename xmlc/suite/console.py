@@ -74,9 +74,10 @@ class Console(logging.Handler):
         super().close()
 
     def say(self, text: str) -> None:
-        """Print text above the progress bar."""
-        tqdm.write(text, file=sys.stderr)
-        sys.stderr.flush()
+        """Print text above the progress bar, unless the text is empty."""
+        if text:
+            tqdm.write(text, file=sys.stderr)
+            sys.stderr.flush()
 
     def end(self, *lines: str) -> None:
         """Remove the progress bar, and print the number of finished jobs, the time of the run and further lines."""
@@ -89,8 +90,7 @@ class Console(logging.Handler):
         rules = Counter(job["rule_name"] for job in self._jobs.values())
         counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
         titles = map(_title, self._jobs.values()) if len(self._jobs) <= MOST_LISTED else ()
-        if counts:
-            self.say("\n".join([f"jobs: {counts}", *titles]))
+        self.say("\n".join([f"jobs: {counts}", *titles]) if counts else "")
 
     def _show_progress(self) -> None:
         """Show the number of finished jobs and a running job in a bar, if the display is a terminal."""

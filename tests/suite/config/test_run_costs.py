@@ -3,8 +3,20 @@
 import pytest
 from suite_cases import project_of, suite
 
-from xmlc.suite.config.run_costs import Job, Machine, choose, cost_report, disk_of, estimate, job_of, with_threads
+from xmlc.suite.config.run_costs import (
+    BETTER_SETTINGS,
+    Job,
+    Machine,
+    choose,
+    cost_report,
+    disk_of,
+    estimate,
+    job_of,
+    save_settings,
+    with_threads,
+)
 from xmlc.suite.papers.plan import outputs_of_dataset
+from xmlc.suite.schemas import read_yaml
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
 MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_threshold": None}}, "swnn": {"estimator": "swnn"}}
@@ -85,19 +97,19 @@ def test_disk_estimate_counts_one_model_of_a_search(project):
 def test_jobs_that_exceed_memory_are_left_out(project):
     small = choose(project, made := all_outputs(project), ENOUGH._replace(memory=1.8e9))
     assert list(small.too_large) == [("big", "swnn")]
-    assert small.settings == ["models='{big: [plt]}'"]
+    assert small.settings == {"models": {"big": ["plt"]}}
     enough = choose(project, made, ENOUGH)
-    assert (enough.too_large, enough.left_out, enough.settings) == ({}, [], [])
+    assert (enough.too_large, enough.left_out, enough.settings) == ({}, [], {})
 
 
 def test_small_disk_drops_models_first_and_datasets_second(project):
     made, jobs = all_outputs(project), estimate(project, all_outputs(project))
     kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
     found = choose(project, made, ENOUGH._replace(disk=(kept + dropped) / 2))
-    assert (found.disk, found.least_disk, found.settings) == (kept, dropped, ["keep_models=false"])
+    assert (found.disk, found.least_disk, found.settings) == (kept, dropped, {"keep_models": False})
     little = {job: each for job, each in jobs.items() if job.dataset == "little"}
     found = choose(project, made, ENOUGH._replace(disk=1.1 * disk_of(project, ["little"], little, 1)))
-    assert (found.left_out, found.fits_nothing, found.settings) == (["big"], False, ["datasets='[little]'"])
+    assert (found.left_out, found.fits_nothing, found.settings) == (["big"], False, {"models": {"big": []}})
     assert choose(project, made, ENOUGH._replace(disk=1e3)).fits_nothing
 
 
@@ -110,33 +122,45 @@ def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
         peak[threads] = max(each.memory for job, each in jobs.items() if job.model == "fastxml")
     assert peak[8] > 1.5 * peak[1]
     found = choose(project, made, Machine(8, 1.1 * peak[1], 1e12))
-    assert found.settings == ["threads=1", "models='{big: [fastxml]}'"]
-    (setting,) = choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings
-    assert setting.startswith("models=")
+    assert found.settings == {"threads": 1, "models": {"big": ["fastxml"]}}
+    settings = choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings
+    assert list(settings) == ["models"]
 
 
 def test_models_left_out_by_settings_stay_out(tmp_path):
     models = MODELS | {"fastxml": {"estimator": "fastxml"}}
     project = project_in(tmp_path, models, settings={"models": ["plt", "swnn"]})
     found = choose(project, all_outputs(project), ENOUGH._replace(memory=1.8e9))
-    assert found.settings == ["models='{big: [plt], little: [plt, swnn]}'"]
+    assert found.settings == {"models": {"big": ["plt"], "little": ["plt", "swnn"]}}
 
 
 def test_report_has_a_line_per_dataset_and_the_settings(project):
-    lines = cost_report(project, made := all_outputs(project), ENOUGH).splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == ["dataset", "big", "little", "all"]
-    assert "threads=2" in lines[-1]
-    settings = choose(project, made, ENOUGH._replace(memory=1.8e9)).settings
-    assert cost_report(project, made, ENOUGH._replace(memory=1.8e9)).endswith(f"--config: {settings[0]}")
-    assert "left out" not in cost_report(project, made, ENOUGH._replace(disk=1e3))
-    assert len(cost_report(project, ["results/big/plt/seed0/full/model"], ENOUGH).splitlines()) == 3
-    assert cost_report(project, ["results/big/data"], ENOUGH, ["a remark"]) == "a remark"
+    report, settings = cost_report(project, made := all_outputs(project), ENOUGH)
+    *lines, last = report.splitlines()
+    assert [line.split()[0] for line in lines] == ["dataset", "big", "little", "all"]
+    assert "threads=2" in last
+    assert settings == {}
+    small = ENOUGH._replace(memory=1.8e9)
+    report, settings = cost_report(project, made, small)
+    assert report.endswith(f"--configfile {BETTER_SETTINGS}")
+    assert settings == choose(project, made, small).settings
+    assert cost_report(project, made, ENOUGH._replace(disk=1e3))[1] == {}
+    assert len(cost_report(project, ["results/big/plt/seed0/full/model"], ENOUGH)[0].splitlines()) == 3
+    assert cost_report(project, ["results/big/data"], ENOUGH, ["a remark"]) == ("a remark", {})
+
+
+def test_better_settings_are_a_file_of_settings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_settings({})
+    assert not list(tmp_path.iterdir())
+    save_settings(settings := {"datasets": ["little"], "models": {"big": ["plt"]}, "keep_models": False})
+    assert read_yaml(tmp_path / BETTER_SETTINGS) == settings
 
 
 @pytest.mark.parametrize(("datasets", "rest"), [(["mine"], []), (["mine", "little"], ["dataset", "little"])])
 def test_dataset_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
     project = project_in(tmp_path, datasets=datasets)
-    first, *others = cost_report(project, all_outputs(project), ENOUGH).splitlines()
+    first, *others = cost_report(project, all_outputs(project), ENOUGH)[0].splitlines()
     assert first.endswith(": mine")
     assert [line.split()[0] for line in others[:-1]] == rest
     assert "mine" not in "".join(others)

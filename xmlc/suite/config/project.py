@@ -183,7 +183,8 @@ class Project:
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
-            wanted = [of for of in self.datasets_of(paper) if name in (self.settings.models_on(of) or suite.models)]
+            chosen = {of: self.settings.models_on(of) for of in self.datasets_of(paper)}
+            wanted = [of for of, models in chosen.items() if models is None or name in models]
             if spec.estimator != "estimates" or not wanted:
                 continue
             there = [dataset for dataset in wanted if self.has_estimates(name, dataset)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
+from xmlc.core.files import atomic_file
 from xmlc.core.memory import machine_memory
 from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
@@ -29,6 +31,7 @@ STEPS = {
 TRYING = ("tune", "sweep")  # Steps that delete each model after scoring it.
 ON_DISK = 3  # Bytes of a dataset's text and arrays together, divided by the bytes of its arrays.
 SIDE_BY_SIDE = 2  # Assumed number of temporary models at a time, the largest ones. Memory rarely allows more.
+BETTER_SETTINGS = "fits-this-machine.yaml"  # The file for settings with which a run fits this machine better.
 DOWNLOADED = 0.6  # Bytes of a dataset's text archive, divided by the bytes of its arrays.
 
 
@@ -71,8 +74,8 @@ class Choice(NamedTuple):
     #: Datasets to leave out so that the results of the others fit on the disk. If no job remains, nothing fits.
     left_out: list[str]
     fits_nothing: bool
-    #: Settings for the option `--config`.
-    settings: list[str]
+    #: Keys of config.yaml with their values.
+    settings: dict[str, object]
 
 
 def job_of(path: str) -> Job | None:
@@ -99,10 +102,10 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
     """Return settings with which a run fits a machine better, and the jobs for the given paths that do not fit."""
     jobs, threads = estimate(project, made), project.settings.threads
     out = peaks = _too_large(jobs, machine.memory)
-    settings = []
+    settings: dict[str, object] = {}
     narrow = estimate(with_threads(project, 1), made)  # With one thread, a forest grows one tree at a time.
     if len(less := _too_large(narrow, machine.memory)) < len(peaks):
-        jobs, out, threads, settings = narrow, less, 1, ["threads=1"]
+        jobs, out, threads, settings = narrow, less, 1, {"threads": 1}
     at_once = max(1, machine.processors // threads)
     new = _prepared(made, (job.dataset for job in jobs))
     jobs = {job: cost for job, cost in jobs.items() if job[1:3] not in out}
@@ -110,18 +113,22 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
     left = _left_out(project, new, jobs, at_once, machine.disk)
     jobs = {job: cost for job, cost in jobs.items() if job.dataset not in left}
     kept, dropped = (disk_of(project, new - {*left}, jobs, at_once, drop_all) for drop_all in (False, True))
-    if left:
-        rest = [name for name in project.settings.named_datasets or _datasets(made) if name not in left]
-        settings.append(f"datasets='[{', '.join(rest)}]'")
-    if out_elsewhere := [pair for pair in out if pair[0] not in left]:
-        settings.append(f"models='{_models_without(project, out_elsewhere)}'")
+    named = project.settings.named_datasets
+    if left and named:
+        settings["datasets"] = [name for name in named if name not in left]
+    out_elsewhere = [pair for pair in out if pair[0] not in left]
+    if out_elsewhere or (left and not named):
+        # A list of datasets would apply to each suite. An empty list of models leaves out a dataset in all suites.
+        settings["models"] = _models_without(project, out_elsewhere) | ({} if named else {name: [] for name in left})
     if kept > machine.disk and kept > dropped:
-        settings.append("keep_models=false")
+        settings["keep_models"] = False
     return Choice(peaks, disk, least, left, bool(left) and not jobs, settings)
 
 
-def cost_report(project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()) -> str:
-    """Return a report on the jobs that write the given paths: costs of each dataset, and settings for a machine.
+def cost_report(
+    project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()
+) -> tuple[str, dict[str, object]]:
+    """Return a report on the costs of the jobs that write the given paths, and settings with which they fit better.
 
     Parameters
     ----------
@@ -134,18 +141,28 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
 
     Returns
     -------
-    str
+    report : str
         If no model's job is needed, the report has only the remarks and the datasets of unknown size.
+    settings : dict
+        Keys of config.yaml with their values. The dict is empty if the run fits the machine, or if nothing fits.
     """
     project = with_threads(project, threads := min(project.settings.threads, machine.processors))
     unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
-    lines = [*remarks]
+    lines, settings = [*remarks], {}
     lines += [f"costs are unknown until these datasets are prepared: {', '.join(unknown)}"] if unknown else []
     if jobs := estimate(project, made):
         choice = choose(project, made, machine)
         lines += _lines_of_datasets(project, jobs, made, machine.processors // threads)
         lines += _lines_of_choice(choice, machine, threads)
-    return "\n".join(lines)
+        settings = {} if choice.fits_nothing else choice.settings
+    return "\n".join(lines), settings
+
+
+def save_settings(settings: Mapping[str, object]) -> None:
+    """Save settings for the option ``--configfile`` in this folder, unless there are none."""
+    if settings:
+        with atomic_file(BETTER_SETTINGS) as file:
+            file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
 
 def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:
@@ -186,8 +203,8 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
     if choice.fits_nothing:
         return [*lines, f"no job fits. Free {_gb(choice.least_disk - machine.disk)} GB, or use another disk"]
     left = ", ".join(choice.left_out)
-    said = f"no job fits without leaving out {left}" if left else "other settings fit better"
-    return [*lines, f"{said}. Add to --config: {' '.join(choice.settings)}"] if choice.settings else lines
+    said = f"the run fits without {left}" if left else "other settings fit better"
+    return [*lines, f"{said}: add --configfile {BETTER_SETTINGS}"] if choice.settings else lines
 
 
 def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
@@ -242,7 +259,7 @@ def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, 
     return peaks
 
 
-def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str:
+def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the setting `models` that leaves out the given pairs of dataset and model, and pairs already left out."""
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
@@ -250,7 +267,7 @@ def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> str
             if dataset in left or project.settings.models:  # The new setting replaces the present one.
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]
-    return json.dumps(left).replace('"', "")
+    return left
 
 
 def _gb(size: float) -> str:
