@@ -181,9 +181,8 @@ def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
 
 
 def _means(key: Key, quantities: dict[str, dict[int | None, Number]]) -> Row:
-    seeds = sorted(
-        {seed for runs in quantities.values() for seed in runs}, key=lambda seed: -1 if seed is None else seed
-    )
+    found = {seed for runs in quantities.values() for seed in runs}
+    seeds = sorted(found, key=lambda seed: -1 if seed is None else seed)
     row = {}
     for name, numbers in quantities.items():
         runs = {seed: numbers[seed].value if seed in numbers else math.nan for seed in seeds}
@@ -275,15 +274,11 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
         raise XmlcError(f"{file}: found no column {absent[0]!r}, expected the columns {', '.join(keys)} first")
     found: Rows = {}
     for row in frame.to_dict("records"):
-        key = tuple(row[name] for name in keys)
+        key = tuple(row.pop(name) for name in keys)
         if key in found:
             raise XmlcError(f"{file}: found two rows for {', '.join(key)}, expected one for each {', '.join(keys)}")
-        about = {name: row[name] for name in keys if name in OF_RECORDS}
-        found[key] = {
-            str(name): Number(quantity=str(name), value=text, key=key, **about)
-            for name, text in row.items()
-            if name not in keys
-        }
+        about = {name: text for name, text in zip(keys, key) if name in OF_RECORDS}
+        found[key] = {str(name): Number(quantity=str(name), value=text, key=key, **about) for name, text in row.items()}
     return found
 
 

@@ -27,9 +27,8 @@ class Estimate:
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
         """Return the estimate with an increasing function applied to the mean and both bounds."""
-        return Estimate(
-            *(value if math.isnan(value) else function(value) for value in (self.mean, self.lower, self.upper))
-        )
+        values = (self.mean, self.lower, self.upper)
+        return Estimate(*(value if math.isnan(value) else function(value) for value in values))
 
     def side_of(self, margin: float) -> int:
         """Return 1 if the whole interval lies above the margin, -1 if it lies below, and 0 otherwise."""

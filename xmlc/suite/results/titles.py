@@ -61,10 +61,6 @@ def model_title(name: str) -> str:
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
 
 
-# Maps a key of a table to the function that returns the printed names of its values.
-TITLES = {"model": model_title, "method": method_title}
-
-
 def measure_of(tuned_for: str) -> str:
     """Return the measure that thresholds were tuned for. The argument is this measure or a threshold method."""
     return "macro_f" if tuned_for in METHODS else tuned_for

@@ -114,17 +114,14 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     try:
         return msgspec.convert(content, kind, dec_hook=_path)
     except msgspec.ValidationError as error:
-        said = re.sub(
-            r"^Expected `([^`]+)`, got `([^`]+)`",
-            lambda kinds: f"found {_in_words(kinds[2])}, expected {_in_words(kinds[1])}",
-            str(error),
-        )
+        said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", _in_words, str(error))
         raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
 
 
-def _in_words(kinds: str) -> str:
-    """Return the types in a message of msgspec in words: ``array | null`` becomes "a list or nothing"."""
-    return " or ".join(KINDS.get(one, one) for one in kinds.split(" | "))
+def _in_words(types: re.Match[str]) -> str:
+    """Return a message of msgspec on two types in words: ``array | null`` becomes "a list or nothing"."""
+    expected, got = (" or ".join(KINDS.get(one, one) for one in kinds.split(" | ")) for kinds in types.groups())
+    return f"found {got}, expected {expected}"
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:

@@ -110,12 +110,9 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
         if trees := self.trees:
             arity, depth = self.setting("arity"), max(trees.depths)
             balanced = log(float(self.dataset.m)) / log(float(arity))
-            yield (
-                "",
-                self.dataset_sizes
-                | {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
-                | {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)},
-            )
+            shapes = {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
+            sizes = {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)}
+            yield "", self.dataset_sizes | shapes | sizes
         for row in self.rows:
             scores: Quantities = {name: 100 * value for name, value in row.metrics.items()}
             yield f"n_trees={row.n_trees}", scores | {"predict_ms": row.predict_ms_per_instance}

@@ -112,15 +112,11 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
 
         Measures are missing if inference reached its time limit.
         """
-        yield (
-            "",
-            self.dataset_sizes
-            | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
-            | {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
-            | {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
-            | costs_in(self.costs, COST_COLUMNS)
-            | {"note": None if self.finished else f"stopped after {self.time_limit:g} s"},
-        )
+        found = self.dataset_sizes | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
+        found |= {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
+        found |= {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
+        note = None if self.finished else f"stopped after {self.time_limit:g} s"
+        yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
 
     def replicate(self, number: int) -> Self:
         """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""

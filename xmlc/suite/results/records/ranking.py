@@ -76,14 +76,10 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     def numbers(self) -> Numbers:
         """Yield measures, results of the search for hyperparameters, and costs."""
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
-        yield (
-            "",
-            self.dataset_sizes
-            | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
-            | {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
-            | {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
-            | costs_in(self.costs, COST_COLUMNS),
-        )
+        found = self.dataset_sizes | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
+        found |= {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
+        found |= {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
+        yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
         """Return a copy of the record, with the measures of its ranking on the resampled test set ``number``."""

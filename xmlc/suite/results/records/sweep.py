@@ -67,13 +67,10 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     def numbers(self) -> Numbers:
         """Yield scores, tree shapes and times for each value of the hyperparameter. The variant names the value."""
         for row in self.rows:
-            yield (
-                f"{self.hyperparameter}={row.value}",
-                self.dataset_sizes
-                | {name: 100 * value for name, value in row.metrics.items()}
-                | {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
-                | {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)},
-            )
+            found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}
+            found |= {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
+            found |= {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)}
+            yield f"{self.hyperparameter}={row.value}", found
 
 
 def _with_value(row: object, name: object) -> object:

@@ -104,14 +104,10 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         """Yield the test measures of the best grid point, the parameters of this point, and the costs."""
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
-        yield (
-            "",
-            self.dataset_sizes
-            | measured_columns(best.test, required, OF_SETS)
-            | {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
-            | {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
-            | costs_in(self.costs, COST_COLUMNS),
-        )
+        found = self.dataset_sizes | measured_columns(best.test, required, OF_SETS)
+        found |= {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
+        found |= {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
+        yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
         """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""
