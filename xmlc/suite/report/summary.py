@@ -61,9 +61,8 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
     words = f"Fingerprints differ: old {old.word}, new {new.word}"
     if old == new:
         words = f"Same fingerprint, {new.word}: all numbers except costs are equal"
-    differ = changes_line(
-        (one.settings for one in comparisons if one.keys), moved=any(one.moved() for one in comparisons)
-    )
+    settings = (one.settings for one in comparisons if one.keys)
+    differ = changes_line(settings, moved=any(one.moved() for one in comparisons))
     largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines)
     return Summary([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
 

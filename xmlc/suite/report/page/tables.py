@@ -73,18 +73,10 @@ class TableOnPage:
         """
         table, rows = self.table, self.table.rows
         ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
-        panels = [
-            replace(
-                panel, columns=[replace(part, numbers=list(map(self._join, part.numbers))) for part in panel.columns]
-            )
-            for panel in ours
-        ]
+        panels = [replace(panel, columns=[self._joined(part) for part in panel.columns]) for panel in ours]
         in_panels = {"note", *(part.quantity for panel in table.panels for part in panel.columns)}
-        hidden = [
-            name
-            for name in table.columns
-            if name not in in_panels and any(name in row and not row[name].is_missing for row in rows.values())
-        ]
+        filled = {name for row in rows.values() for name in row if not row[name].is_missing}
+        hidden = [name for name in table.columns if name in filled and name not in in_panels]
         further = self._panel(list(rows), hidden, rows)
         there = {name for row in rows.values() for name in row}
         rest = {
@@ -125,6 +117,9 @@ class TableOnPage:
             columns.append(PanelColumn(column(name).heading, name, joined))
         about = self.table.keys
         return Panel("", headings_of(about), [named(about, key) for key in keys], columns) if columns else None
+
+    def _joined(self, part: PanelColumn) -> PanelColumn:
+        return replace(part, numbers=list(map(self._join, part.numbers)))
 
     def _join(self, number: Number) -> Number:
         """Return our number with the published number and the verdict, and remember that the page shows it."""
