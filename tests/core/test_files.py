@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, sha256, temporary_folder, write_json
+from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, temporary_folder, write_json
 
 WRITE = """
 import sys
@@ -161,11 +161,6 @@ def test_json_accepts_numpy_and_refuses_nan(tmp_path):
         write_json(tmp_path / "b.json", {"x": object()})
     assert not (tmp_path / "b.json").exists()
     assert json.loads((tmp_path / "a.json").read_text())["i"] == 3
-
-
-def test_sha256_equals_standard_digest(tmp_path):
-    (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
-    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):

@@ -1,8 +1,16 @@
-"""Make harmless and malicious archives in memory."""
+"""Make harmless and malicious archives in memory, and folders."""
 
 import io
 import tarfile
 import zipfile
+
+
+def put(folder, files):
+    """Write files into a folder and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
 
 
 def zip_of(members):

@@ -13,20 +13,6 @@ yeast,plt,sto,36.0,0.5,,100
 """
 
 
-def table_writer(folder):
-    """Return a function that writes two tables of one name and returns their paths."""
-
-    def make(left, right, name="table2.csv"):
-        paths = []
-        for side, text in (("left", left), ("right", right)):
-            (folder / side).mkdir(exist_ok=True)
-            paths.append(folder / side / name)
-            paths[-1].write_text(text)
-        return paths
-
-    return make
-
-
 def statuses(comparison):
     return {(*one.key, one.quantity): one.verdict for one in comparison.numbers if one.verdict}
 

@@ -25,6 +25,15 @@ def counts_of(said):
     return {rule: int(count) for count, rule in pairs}
 
 
+def snakemake(folder, *arguments):
+    """Return what Snakemake prints in a folder outside the project."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
 TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
 
 

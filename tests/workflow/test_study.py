@@ -1,13 +1,8 @@
 """Test plans of Snakemake for a study outside the clone."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from command_line import run
-from project_copy import counts_of
-from repository import ROOT
+from project_copy import counts_of, snakemake
 
 JOBS = {"synthesise": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 3, "estimate": 3, "thresholds": 3, "table": 2}
 
@@ -18,11 +13,7 @@ def plan(tmp_path):
     assert run("new", tmp_path / "mine") == 0
 
     def planned(*arguments):
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--dry-run", *arguments]
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=tmp_path / "mine", env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        said = done.stdout + done.stderr
+        said = snakemake(tmp_path / "mine", "--cores", "2", "--dry-run", *arguments)
         return counts_of(said) | {"costs": "CPU hours" in said or "costs are unknown" in said}
 
     planned.folder = tmp_path / "mine"

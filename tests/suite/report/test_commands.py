@@ -8,7 +8,7 @@ import subprocess
 import pandas as pd
 import pytest
 from command_line import run
-from compare_cases import MIXED, TABLE, change, table_writer
+from compare_cases import MIXED, TABLE, change
 from facts import absent
 from repository import ROOT
 
@@ -25,11 +25,6 @@ def test_brief_output_is_the_first_panel(tmp_path, capsys, text):
     assert capsys.readouterr().out == f"\n{text.removeprefix('**Table 1.** Caption.').strip()}\n\n"
     assert run("show", tmp_path / "t.md") == 0
     assert capsys.readouterr().out.startswith(f"\n{text}{more}\nWritten:\n")
-
-
-@pytest.fixture
-def files(tmp_path):
-    return table_writer(tmp_path)
 
 
 def compared(capsys, *arguments):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from compare_cases import TABLE, change, statuses, table_writer
+from compare_cases import TABLE, change, statuses
 from facts import raises_with
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +13,6 @@ from xmlc.suite.report.verdicts import Judge, NumberKind, Spread, Tolerance, Ver
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
 from xmlc.suite.results.frame import make_row
 from xmlc.suite.results.manifest import Manifest
-
-
-@pytest.fixture
-def files(tmp_path):
-    return table_writer(tmp_path)
-
 
 FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
 DEVIATIONS = {(FTA, "macro_f"): 0.1, (STO, "macro_f"): 0.1, (FTA, "inner_products"): 0.0}

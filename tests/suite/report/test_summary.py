@@ -1,7 +1,7 @@
 """Test the summary of a comparison: changed settings, largest changes, tables, and its length."""
 
 import pytest
-from compare_cases import MIXED, TABLE, change, table_writer
+from compare_cases import MIXED, TABLE, change
 from facts import absent
 from record_files import as_record
 from report_cases import ranking, thresholds
@@ -22,11 +22,6 @@ from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.settings import settings_of
 
 STO = ("yeast", "plt", "sto")
-
-
-@pytest.fixture
-def files(tmp_path):
-    return table_writer(tmp_path)
 
 
 def summary_lines(left, right, runs=None):

@@ -10,7 +10,7 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from archive_cases import tar_of, zip_of
+from archive_cases import put, tar_of, zip_of
 from command_line import run
 from facts import raises_with
 from file_server import serve
@@ -38,13 +38,6 @@ def server(monkeypatch):
 @pytest.fixture
 def resources(tmp_path):
     return tmp_path / "resources"
-
-
-def put(folder, files):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return folder
 
 
 def test_alternative_is_used_and_reported_if_first_source_fails(server, resources, capsys):

@@ -3,7 +3,7 @@
 import lzma
 
 import pytest
-from archive_cases import zip_of
+from archive_cases import put, zip_of
 from facts import raises_with
 from file_server import serve
 
@@ -47,10 +47,7 @@ def prepared(folder, server, place, files):
     if place == "address":
         server.files |= {f"/m/tiny/{name}": content for name, content in files.items()}
     elif files:
-        target = folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny"
-        target.mkdir(parents=True)
-        for name, content in files.items():
-            (target / name).write_bytes(content)
+        put(folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny", files)
     entry = entry_of(server)
     origin = download(entry, resources / "tiny", mirror)
     meta, train, test = prepare(entry, resources / "tiny", folder / place / "data")
@@ -74,9 +71,7 @@ def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, la
 
 def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
     entry = Dataset("tiny", urls={name: f"http://localhost/none/{name}" for name in OWN})
-    (tmp_path / "mirror/tiny").mkdir(parents=True)
-    for name, content in LAYOUTS["own.xz"].items():
-        (tmp_path / "mirror/tiny" / name).write_bytes(content)
+    put(tmp_path / "mirror/tiny", LAYOUTS["own.xz"])
     download(entry, tmp_path / "tiny", str(tmp_path / "mirror"))
     assert read_json(tmp_path / "tiny/source.json")["train"] == ["train.txt.xz"]
 
@@ -107,28 +102,21 @@ def test_unrelated_files_are_not_used_as_a_dataset(tmp_path, server):
 @pytest.mark.parametrize("place", ["mirror", "manual", "archive"])
 def test_filter_is_copied_in_every_layout(tmp_path, place):
     entry = Dataset("tiny", filter="filter.txt")
-    folder = tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny"
-    folder.mkdir(parents=True)
     content = OWN | {"filter.txt": b"0 0\n"}
     files = {"a.zip": zip_of(content)} if place == "archive" else content
-    for name, text in files.items():
-        (folder / name).write_bytes(text)
+    put(tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny", files)
     download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None)
     prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
     assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
 
 
 def test_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
-    folder = tmp_path / "mirror/tiny"
-    folder.mkdir(parents=True)
-    for name, text in OWN.items():
-        (folder / name).write_bytes(text)
+    folder = put(tmp_path / "mirror/tiny", OWN)
     with raises_with(XmlcError, "filter.txt"):
         download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))
 
 
 def test_filter_of_every_true_label_is_refused(tmp_path):
-    for name, text in (OWN | {"filter.txt": b"0 1\n"}).items():
-        (tmp_path / name).write_bytes(text)
+    put(tmp_path, OWN | {"filter.txt": b"0 1\n"})
     with raises_with(XmlcError, "1 test instances"):
         prepare(Dataset("tiny", filter="filter.txt"), tmp_path, tmp_path / "data")
