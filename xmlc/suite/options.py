@@ -22,7 +22,6 @@ data_option = click.option("--data", type=FOLDER, required=True, help="Folder wr
 model_option = click.option(
     "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
 )
-
 training_option = file_option("--training", "Record written by `xmlc train`.", required=True)
 record_option = file_option("--out", "JSON record to write.", required=True)
 estimator_option = click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
@@ -42,14 +41,8 @@ def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Pat
         import_file(file)
 
 
-extension_option = click.option(
-    "--extension",
-    type=FILE,
-    multiple=True,
-    callback=_extensions,
-    expose_value=False,
-    help="Python file that registers your own methods.",
-)
+extension_option = file_option("--extension", "Python file that registers your own methods.",
+                               multiple=True, callback=_extensions, expose_value=False)  # fmt: skip
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -67,20 +60,18 @@ def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     return zip(*given.values(), strict=True)
 
 
-catalogue_option = click.option(
+catalogue_option = file_option(
     "--catalogue",
-    type=FILE,
+    "Catalogue of datasets; later files override earlier ones.  [default: datasets.yaml of the clone or study]",
     multiple=True,
     default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
-    help="Catalogue of datasets; later files override earlier ones.  [default: datasets.yaml of the clone or study]",
 )
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS: files, or folders with one record per method. ``--method`` selects methods."""
-    command = click.option(
-        "--method", "of_methods", multiple=True, help="Read only this method from folders in RECORDS; repeatable."
-    )(command)
+    help = "Read only this method from folders in RECORDS; repeatable."
+    command = click.option("--method", "of_methods", multiple=True, help=help)(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
 
 
@@ -94,9 +85,6 @@ def _titles(ctx: click.Context, parameter: click.Parameter, values: tuple[str, .
 
 
 titles_option = click.option(
-    "--title",
-    "titles",
-    multiple=True,
-    callback=_titles,
+    "--title", "titles", multiple=True, callback=_titles,
     help="Title of a model in tables and figures, such as mine='My model'; repeatable.",
-)
+)  # fmt: skip
