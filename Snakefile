@@ -56,12 +56,12 @@ onstart:
 
 onsuccess:
     end()
-    console.end(made_by(project))
+    console.end(disk_used(), made_by(project))
 
 
 onerror:
     end()
-    console.end("Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
+    console.end(disk_used(), "Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
 
 
 include: "workflow/rules/common.smk"

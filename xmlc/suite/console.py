@@ -79,11 +79,12 @@ class Console(logging.Handler):
             tqdm.write(text, file=sys.stderr)
             sys.stderr.flush()
 
-    def end(self, *lines: str) -> None:
-        """Remove the progress bar, and print the number of finished jobs, the time of the run and further lines."""
+    def end(self, disk_used: str, advice: str) -> None:
+        """Remove the progress bar, and print the number of finished jobs, the time of the run, its disk and advice."""
         self.close()
-        time_taken = tqdm.format_interval(time.monotonic() - self._begun)
-        self.say("\n".join([f"{self._done} of {self._total} jobs finished in {time_taken}", *filter(None, lines)]))
+        seconds = tqdm.format_interval(time.monotonic() - self._begun)
+        self.say(f"{self._done} of {self._total} jobs finished in {seconds}, {disk_used}")
+        self.say(advice)
 
     def list_jobs(self) -> None:
         """Print the number of jobs of each rule in a dry run, and the jobs if they are few."""

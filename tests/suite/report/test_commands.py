@@ -22,7 +22,7 @@ def test_brief_output_is_the_first_panel(tmp_path, capsys, text):
     more = "\n\n**Second**\n\n| b |\n|--:|\n| 2 |\n\n- A note.\n"
     (tmp_path / "t.md").write_text(text + more)
     assert run("show", "--brief", tmp_path / "t.md") == 0
-    assert capsys.readouterr().out == f"\n{text.removeprefix('**Table 1.** Caption.').strip()}\n\n"
+    assert capsys.readouterr().out == f"{text.removeprefix('**Table 1.** Caption.').strip()}\n"
     assert run("show", tmp_path / "t.md") == 0
     assert capsys.readouterr().out.startswith(f"\n{text}{more}\nWritten:\n")
 

@@ -177,12 +177,14 @@ def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_o
     for name, datasets in groups.items():
         some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
         fetched = [of for of in datasets if paths.RESOURCE.of(dataset=of) in made and of not in project.made]
-        download = DOWNLOADED * sum(size_of(project, of).bytes for of in fetched)
-        disk = disk_of(project, _prepared(made, datasets), some, at_once)
+        time = _amount(sum(hours[of] for of in datasets))
+        disk = _gb(disk_of(project, _prepared(made, datasets), some, at_once))
+        download = _gb(DOWNLOADED * sum(size_of(project, of).bytes for of in fetched))
         memory, largest = max((cost.memory, job) for job, cost in some.items())
-        amounts = f"{_amount(sum(hours[of] for of in datasets)):>9} {_gb(disk):>9} {_gb(download):>13}"
-        largest_job = f"{_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
-        lines.append(f"{name:{width}} {amounts}  {largest_job}")
+        at_most = f"{_gb(memory)} GB, {largest.step} {largest.model} on {largest.dataset}"
+        lines.append(f"{name:{width}} {time:>9} {disk:>9} {download:>13}  {at_most}")
+    if len(lines) == 2:  # one dataset
+        return [f"{name}: {time} CPU hours, {disk} GB on disk, {download} GB to download, largest job {at_most}"]
     return lines
 
 

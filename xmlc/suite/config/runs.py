@@ -205,14 +205,18 @@ def sweep(folder: str | os.PathLike[str]) -> None:
 def made_by(project: Project) -> str:
     """Return lines with the folders of all existing tables and figures, and with commands that show them."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
-    lines = [f"tables:  xmlc show {paths.TABLES}/{name}/*.md" for name in suites]
-    lines += [f"figures: {paths.FIGURES}/{name}/" for name in suites if Path(paths.FIGURES, name).is_dir()]
+    figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
+    lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
+    return "\n".join([*lines, "report: xmlc report puts all finished results on one page"]) if lines else ""
+
+
+def disk_used() -> str:
+    """Return the size of the project's folders as text, with their largest size in all runs."""
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
     # A killed run may have left an incomplete line in the file.
     most = max([now, *(int(size) for size in noted if size.isdigit())])
-    lines += [f"disk:    {now / 1e9:.3g} GB now, at most {most / 1e9:.3g} GB in all runs ({DISK})"] if lines else []
-    return "\n".join([*lines, "report:  xmlc report puts all finished results on one page"]) if lines else ""
+    return f"{now / 1e9:.3g} GB on disk, at most {most / 1e9:.3g} GB in all runs ({DISK})"
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:

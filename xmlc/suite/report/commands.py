@@ -69,7 +69,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
     for file in files:
         if file.suffix == ".md" or brief:
             text = file.read_text(encoding="utf-8").strip()
-            click.echo(f"\n{first_panel(text) if brief else text}\n")
+            click.echo(first_panel(text) if brief else f"\n{text}\n")
     if brief:
         return
     click.echo("Written:")
