@@ -79,9 +79,8 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
         advice = "Convert estimates with xmlc.thresholds.apply_thresholds"
     else:
         advice = f"Convert counts, or -1 and 1, with {name.split()[0]} > 0. {OF_LISTS}"
-    return InvalidDataError(
-        f"Unknown label type: {name}: found {value} in row {row}, column {column}, expected 0 or 1. {advice}."
-    )
+    found = f"{value} in row {row}, column {column}"
+    return InvalidDataError(f"Unknown label type: {name}: found {found}, expected 0 or 1. {advice}.")
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
@@ -143,10 +142,8 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
         raise InvalidDataError(f"label_weights: found shape {weights.shape}, expected ({m},): one weight per label")
     wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
     if wrong.size:
-        raise InvalidDataError(
-            f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected a number from 0 to {LARGEST_WEIGHT:g}. "
-            "Use 0 to exclude a label."
-        )
+        expected = f"a number from 0 to {LARGEST_WEIGHT:g}. Use 0 to exclude a label."
+        raise InvalidDataError(f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected {expected}")
     return weights
 
 
@@ -159,10 +156,8 @@ def check_same_instances(n: int, n_labelled: int) -> None:
         If the numbers of instances differ.
     """
     if n != n_labelled:
-        raise InvalidDataError(
-            f"X and Y: found {n} instances and {n_labelled} label sets, expected one label set per instance. "
-            "Check for missing rows, or a transposed matrix."
-        )
+        expected = "one label set per instance. Check for missing rows, or a transposed matrix."
+        raise InvalidDataError(f"X and Y: found {n} instances and {n_labelled} label sets, expected {expected}")
 
 
 def check_same_shape(spe: Any, Y: Any, what: str = "estimates") -> None:
@@ -174,7 +169,5 @@ def check_same_shape(spe: Any, Y: Any, what: str = "estimates") -> None:
         If the shapes differ.
     """
     if spe.shape != Y.shape:
-        raise InvalidDataError(
-            f"{what}: found shape {spe.shape}, expected {Y.shape}, the shape of the truth. "
-            "Check for missing instances or labels."
-        )
+        expected = f"{Y.shape}, the shape of the truth. Check for missing instances or labels."
+        raise InvalidDataError(f"{what}: found shape {spe.shape}, expected {expected}")

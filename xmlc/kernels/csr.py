@@ -27,6 +27,7 @@ ENTRIES_PER_BLOCK = 1 << 24  # number of entries in a block of `blocks_of_rows`
 INDEXED = (*COMPRESSED, "coo")  # scipy's formats that store indices in arrays
 #: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
+CSR = sparse.csr_array
 Kind = Literal["number", "share", "probability"]
 REMEDIES = {
     "share": ("shares", "Divide counts by the number of instances."),
@@ -70,12 +71,9 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
         matrix = trimmed(matrix, prove_sparse(matrix, "matrix"))
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
+    indptr = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
     indices = np.ascontiguousarray(matrix.indices, dtype=np.int32).view(np.uint32)
-    return KernelCSR(
-        np.ascontiguousarray(matrix.indptr, dtype=np.int64),
-        indices,
-        np.ascontiguousarray(matrix.data, dtype=np.float32),
-    )
+    return KernelCSR(indptr, indices, np.ascontiguousarray(matrix.data, dtype=np.float32))
 
 
 def is_validated(matrix: object) -> bool:
@@ -195,9 +193,8 @@ def as_features(X: Matrix) -> sparse.csr_array:
     X = as_csr(X, np.float32, "X")
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
-        raise InvalidDataError(
-            f"X: found NaN or inf in row {row}, expected finite numbers. Fill these entries, or drop the rows."
-        )
+        remedy = "Fill these entries, or drop the rows."
+        raise InvalidDataError(f"X: found NaN or inf in row {row}, expected finite numbers. {remedy}")
     return X
 
 
@@ -279,9 +276,8 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
     """Raise an `InvalidDataError` if a value is NaN, negative or above ``most``."""
     if values.size and not (values.min() >= 0 and values.max() <= most):
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
-        raise InvalidDataError(
-            f"{name}: found {wrong}, expected probabilities from 0 to 1. Apply a sigmoid to scores or logits."
-        )
+        remedy = "Apply a sigmoid to scores or logits."
+        raise InvalidDataError(f"{name}: found {wrong}, expected probabilities from 0 to 1. {remedy}")
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
@@ -297,12 +293,10 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
         The number of instances. With fewer than 100 instances, the number of labels varies too much for a warning.
     """
     if n >= FEW and not least <= found <= most:
-        warnings.warn(
-            f"estimates: found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels. They "
-            "may not be probabilities, and label sets may be poor. Calibrate them on labelled instances with "
-            "xmlc.thresholds.IsotonicCalibration, or fit LabelSets with Y.",
-            stacklevel=3,
-        )
+        fault = f"found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels"
+        risk = "They may not be probabilities, and label sets may be poor"
+        remedy = "Calibrate them on labelled instances with xmlc.thresholds.IsotonicCalibration"
+        warnings.warn(f"estimates: {fault}. {risk}. {remedy}, or fit LabelSets with Y.", stacklevel=3)
 
 
 def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:
@@ -330,9 +324,8 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     except (TypeError, ValueError):
         raise InvalidDataError(f"found {name}={value!r}, expected a number, or one per label") from None
     if values.shape not in ((), (n_labels,)):
-        raise InvalidDataError(
-            f"{name}: found shape {values.shape}, expected a number, or shape ({n_labels},) with one number per label"
-        )
+        expected = f"a number, or shape ({n_labels},) with one number per label"
+        raise InvalidDataError(f"{name}: found shape {values.shape}, expected {expected}")
     if np.isnan(values).any():
         raise InvalidDataError(f"{name}: found NaN, expected numbers")
     wrong = values[(values < 0) | (values > 1) & ((values < np.inf) | (kind == "share"))]
@@ -362,9 +355,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
     if np.ma.isMaskedArray(matrix):
-        raise InvalidDataError(
-            f"{name}: found a masked array, expected one without a mask. Fill the masked entries, or drop their rows."
-        )
+        remedy = "Fill the masked entries, or drop their rows."
+        raise InvalidDataError(f"{name}: found a masked array, expected one without a mask. {remedy}")
     if is_frame(matrix):
         matrix = frame_values(matrix, name)
     try:

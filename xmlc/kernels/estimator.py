@@ -80,8 +80,7 @@ def _unfitted(message: str) -> UnfittedError:
         from sklearn.exceptions import NotFittedError
     except ImportError:
         return UnfittedError(message)
-    error: UnfittedError = type("NotFittedError", (UnfittedError, NotFittedError), {})(message)
-    return error
+    return type("NotFittedError", (UnfittedError, NotFittedError), {})(message)
 
 
 class Estimator:
@@ -163,9 +162,13 @@ class Estimator:
                     "the first partial_fit. Restore this value, or call fit to start over."
                 )
 
+    def _check_learned(self, learned: str) -> None:
+        """Raise an error if the estimator lacks an attribute that ``fit`` sets."""
+        if not hasattr(self, learned):
+            raise not_fitted(self)
+
     def _lasting(self) -> Hyperparameters:
-        values = self.get_params(deep=False)
-        return {name: value for name, value in values.items() if name not in self._changeable}
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in self._changeable}
 
     def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
         """Store the column names of a training set, and delete the names of an earlier training set."""
@@ -186,12 +189,9 @@ class Estimator:
         if known is not None and found is not None:
             check_names(known, found, of)
         elif (known is None) != (found is None) and of == "feature":  # the message has scikit-learn's wording
-            fitted = f"{type(self).__name__} was fitted with"
-            said = (
-                "X has feature names, but {0}out feature names",
-                "X does not have valid feature names, but {0} feature names",
-            )
-            warnings.warn(said[found is None].format(fitted), UserWarning, stacklevel=4)
+            found_names, out = ("has", "out") if known is None else ("does not have valid", "")
+            fitted = f"{type(self).__name__} was fitted with{out} feature names"
+            warnings.warn(f"X {found_names} feature names, but {fitted}", UserWarning, stacklevel=4)
 
     def __dir__(self) -> list[str]:
         """Return the names for tab completion: hyperparameters, methods and learned attributes, but no constants."""

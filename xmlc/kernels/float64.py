@@ -20,8 +20,6 @@ Errors are in units in the last place (ulp) of the result, and 0.5 is the least 
 decimals of 60 digits.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

@@ -29,17 +29,14 @@ def frame_values(frame: Any, name: str) -> Any:
     """
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
-            raise InvalidDataError(
-                f"{name}: found column {column!r} of type {dtype}, expected numbers or truth values. "
-                "Encode, convert or drop it."
-            )
+            expected = "numbers or truth values. Encode, convert or drop it."
+            raise InvalidDataError(f"{name}: found column {column!r} of type {dtype}, expected {expected}")
     kinds = set(frame.dtypes)
-    if len(kinds) == 1:
-        kind = kinds.pop()
-        if isinstance(kind, np.dtype):
-            return np.asarray(frame)
-        if getattr(kind, "fill_value", None) == 0:  # SparseDtype
-            return frame.sparse.to_coo()
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if isinstance(kind, np.dtype):
+        return np.asarray(frame)
+    if getattr(kind, "fill_value", None) == 0:  # SparseDtype
+        return frame.sparse.to_coo()
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -68,10 +65,8 @@ def column_names(data: object) -> np.ndarray | None:
     names = np.asarray(getattr(data, "columns", ()), dtype=object)
     kinds = sorted({type(name).__name__ for name in names})
     if "str" in kinds and len(kinds) > 1:
-        raise TypeError(
-            f"column names: found types {', '.join(kinds)}, expected text for all or for none. "
-            "Convert them with X.columns.astype(str)."
-        )
+        expected = "text for all or for none. Convert them with X.columns.astype(str)."
+        raise TypeError(f"column names: found types {', '.join(kinds)}, expected {expected}")
     return names if kinds == ["str"] else None
 
 
@@ -87,11 +82,8 @@ def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> No
         return
     new, missing = sorted(set(found) - set(known)), sorted(set(known) - set(found))
     lines = [f"The {of} names should match those that were passed during fit."]
-    for title, names in (
-        (f"{of} names unseen at fit time", new),
-        (f"{of} names seen at fit time, yet now missing", missing),
-    ):
-        lines += [f"{title.capitalize()}:", *(f"- {one}" for one in names[:SHOWN])] if names else []
+    for fault, names in (("unseen at fit time", new), ("seen at fit time, yet now missing", missing)):
+        lines += [f"{of.capitalize()} names {fault}:", *(f"- {one}" for one in names[:SHOWN])] if names else []
         lines += ["- ..."] if len(names) > SHOWN else []
     if not new and not missing:
         lines.append(f"{of.capitalize()} names must be in the same order as they were in fit.")

@@ -11,8 +11,6 @@ The module has three data structures:
   stored in order after the heap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

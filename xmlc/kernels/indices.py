@@ -149,9 +149,8 @@ def prove_sparse(matrix: Any, name: str) -> bool:
         for axis, field in enumerate(("row", "col")):
             indices = _as_indices(getattr(matrix, field), f"{name}.{field}")
             if indices.size != matrix.data.shape[0]:
-                raise Malformed(
-                    f"{name}.{field}", f"found {indices.size} entries, expected {matrix.data.shape[0]}, one per value"
-                )
+                fault = f"found {indices.size} entries, expected {matrix.data.shape[0]}, one per value"
+                raise Malformed(f"{name}.{field}", fault)
             check_below(indices, f"{name}.{field}", matrix.shape[axis])
     return False
 
@@ -166,9 +165,8 @@ def _prove_compressed(matrix: Any, name: str) -> bool:
     nnz = int(starts[-1])
     stored = min(indices.size, matrix.data.shape[0])
     if nnz > stored:
-        raise Malformed(
-            f"{name}.indptr", f"found {nnz} in the last entry, expected at most {stored}, the number of values"
-        )
+        fault = f"found {nnz} in the last entry, expected at most {stored}, the number of values"
+        raise Malformed(f"{name}.indptr", fault)
     check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
     check_below(indices[:nnz], f"{name}.indices", width)
     return ascend(indices[:nnz], starts)

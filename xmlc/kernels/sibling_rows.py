@@ -46,6 +46,11 @@ def aligned_buffer(size):
     return buffer[start : start + size]
 
 
+def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
+    """Return the structures of the arguments at the given places, which are arrays."""
+    return [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in places]
+
+
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
     """Return the first column of each register that covers the ``width`` columns from ``column`` on."""
     return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
@@ -69,13 +74,10 @@ def _rows_adder(width: int) -> Any:
     def add_rows(typing_context, ids, values, rows, length, column, initial, sums):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
-            ids, values, rows, initial, sums = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5, 6)
-            )
+            ids, values, rows, initial, sums = _arrays(context, builder, signature, arguments, 0, 1, 2, 5, 6)
             length, columns = arguments[3], _registers(builder, arguments[4], width)
-            totals = [
-                cgutils.alloca_once_value(builder, vectors.load(vectors.at(initial.data, column))) for column in columns
-            ]
+            starts = [vectors.load(vectors.at(initial.data, column)) for column in columns]
+            totals = [cgutils.alloca_once_value(builder, start) for start in starts]
             with cgutils.for_range(builder, ids.nitems) as loop:
                 start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
                 value = vectors.entry(values.data, loop.index)
@@ -108,9 +110,7 @@ def _rows_updater(width: int) -> Any:
     def update_rows(typing_context, ids, values, rows, length, column, multiples):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
-            ids, values, rows, multiples = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 5)
-            )
+            ids, values, rows, multiples = _arrays(context, builder, signature, arguments, 0, 1, 2, 5)
             length, columns = arguments[3], _registers(builder, arguments[4], width)
             multiples = [vectors.load(vectors.at(multiples.data, column)) for column in columns]
             with cgutils.for_range(builder, ids.nitems) as loop:
@@ -145,9 +145,7 @@ def _adagrad_updater(width: int) -> Any:
     def adagrad_rows(typing_context, ids, values, rows, stride, offset, column, derivatives, rate, eps):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, width)
-            ids, values, rows, derivatives = (
-                context.make_array(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 2, 6)
-            )
+            ids, values, rows, derivatives = _arrays(context, builder, signature, arguments, 0, 1, 2, 6)
             stride, offset, column = arguments[3:6]
             rate, eps = vectors.broadcast(arguments[7]), vectors.broadcast(arguments[8])
             by_score = vectors.load(vectors.at(derivatives.data, column))
@@ -169,9 +167,7 @@ def _adagrad_updater(width: int) -> Any:
     return adagrad_rows
 
 
-add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = (
-    _rows_adder(width) for width in (64, 48, 32, 16, 8, 4)
-)
+add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = map(_rows_adder, (64, 48, 32, 16, 8, 4))
 update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, update_rows_4 = (
     _rows_updater(width) for width in (64, 48, 32, 16, 8, 4)
 )

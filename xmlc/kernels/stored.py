@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from mmap import mmap
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import numpy as np
 
@@ -50,9 +50,8 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
         If the file is not a complete ``.npy`` file, or the type or shape is wrong.
     """
     verify_file(path)
-    mode: Literal["c"] | None = "c" if mmap else None
     try:
-        array = np.load(path, mmap_mode=mode, allow_pickle=False)
+        array = np.load(path, mmap_mode="c" if mmap else None, allow_pickle=False)
     except Exception as error:  # A damaged header can make NumPy raise nine types of errors.
         let_through(error)
         raise Malformed(str(path), f"found no complete NumPy array ({error})") from None
@@ -147,9 +146,8 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
     expected = {field.name: field for field in fields}
     for name in sorted(set(arrays) ^ set(expected)):
         if name in arrays or not expected[name].optional:
-            raise Malformed(
-                name, "found an array that is not part of this model" if name in arrays else "found no such array"
-            )
+            fault = "found an array that is not part of this model" if name in arrays else "found no such array"
+            raise Malformed(name, fault)
     for name, array in arrays.items():
         field, found = expected[name], (*array.shape, 0, 0, 0)
         shape = [length(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]

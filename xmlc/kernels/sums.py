@@ -13,8 +13,6 @@ The compiler inlines the functions (``forceinline``), because a call takes longe
 functions set ``fastmath=False``, because numba otherwise compiles them with the flags of a caller.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

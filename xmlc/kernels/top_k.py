@@ -4,8 +4,6 @@
 branch prediction costs 20 cycles. Moving all keys of a short list takes at most as long.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

@@ -18,7 +18,7 @@ from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.kernels.checks import sample_weights
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.domains import MANY, check, whole
-from xmlc.kernels.estimator import Estimator, InvalidParameterError, not_fitted
+from xmlc.kernels.estimator import Estimator, InvalidParameterError
 from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import MIN_PROBABILITY, estimates_of_sets
@@ -273,8 +273,7 @@ class TextClassifier(Estimator):
         return self.estimator.unfitted()
 
     def _fitted(self) -> Any:
-        if not hasattr(self, "estimator_"):
-            raise not_fitted(self)
+        self._check_learned("estimator_")
         return self.estimator_
 
     def features(self, texts: Iterable[str]) -> Any:
