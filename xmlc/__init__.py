@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds import LabelSets as LabelSets
 
 __version__ = "0.2.0"
-if not TYPE_CHECKING:  # With `__getattr__`, type checkers would accept any name.
-    __getattr__, __dir__, __all__ = lazy_names(__name__, "__version__", "set_progress")
+lazy_names(__name__, "__version__", "set_progress")
 
 
 def set_progress(shown: bool) -> None:

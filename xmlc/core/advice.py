@@ -17,17 +17,16 @@ ADVICE = {
     errno.EDQUOT: f"Free space on that disk or raise the quota, {AGAIN}",
     errno.EFBIG: f"Raise the limit on file sizes (`ulimit -f`), {AGAIN}",
     errno.EROFS: f"Make the file system writable or choose another path, {AGAIN}",
-    errno.EACCES: f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}",
-    errno.EPERM: f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}",
     errno.EMFILE: f"Raise the limit on open files (`ulimit -n`), {AGAIN}",
     errno.ENFILE: f"Close other programs on this machine, {AGAIN}",
     errno.EIO: f"Check the disk (`dmesg` shows the reason), {AGAIN}",
     errno.ESTALE: f"Check the network file system, {AGAIN}",
     errno.ENOMEM: f"Close other programs on this machine or request more memory, {AGAIN}",
-    errno.EEXIST: f"Found a file, expected a folder. {MOVE_AWAY}",
-    errno.ENOTDIR: f"Found a file, expected a folder. {MOVE_AWAY}",
     errno.EISDIR: f"Found a folder, expected a file. {MOVE_AWAY}",
 }
+ADVICE |= dict.fromkeys((errno.EEXIST, errno.ENOTDIR), f"Found a file, expected a folder. {MOVE_AWAY}")
+PERMIT = f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}"
+ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), PERMIT)
 
 
 def sentence_of(error: OSError) -> str | None:

@@ -63,9 +63,8 @@ class Appendable:
                     self._write_header(name)
             array, size = self._arrays[name], self._sizes[name] + task.shape[0]
             if task.shape[1:] != array.shape[1:] or task.dtype != array.dtype:
-                raise TypeError(
-                    f"{name}: found {task.dtype}{task.shape[1:]}, expected {array.dtype}{array.shape[1:]} as before"
-                )
+                expected = f"{array.dtype}{array.shape[1:]} as before"
+                raise TypeError(f"{name}: found {task.dtype}{task.shape[1:]}, expected {expected}")
             if self._folder is not None:
                 # `tofile` is not used, because it does not report a full disk.
                 self._files[name].write(np.ascontiguousarray(task).reshape(-1).view(np.uint8).data)
@@ -96,8 +95,7 @@ class Appendable:
         with open(self._files[name].name, "rb") as file:
             npy.read_magic(file)
             shape, _, dtype = npy.read_array_header_1_0(file)
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            return np.ndarray(shape, dtype, mapped, file.tell())
+            return np.ndarray(shape, dtype, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), file.tell())
 
     def _write_header(self, name: str) -> None:
         """Write a header like `numpy.save`.

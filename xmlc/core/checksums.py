@@ -43,8 +43,7 @@ class Damaged(XmlcError):
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
-        again = f"Restore {target} from a copy, or run again the command that wrote it."
-        super().__init__(f"{file}: {fault}. {again}")
+        super().__init__(f"{file}: {fault}. Restore {target} from a copy, or run again the command that wrote it.")
         self.file, self.fault, self.target = file, fault, target
 
 
@@ -121,8 +120,7 @@ def content_checksum(content: Mapping[str, object]) -> str:
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
     """Return the content of a record with its checksum as the last key."""
-    rest = {name: value for name, value in content.items() if name != KEY}
-    return rest | {KEY: content_checksum(rest)}
+    return {name: value for name, value in content.items() if name != KEY} | {KEY: content_checksum(content)}
 
 
 def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
@@ -135,9 +133,8 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     """
     target = written_with(path)
     if KEY not in content:
-        raise Damaged(
-            path, f"found no key {KEY!r}, expected one. Another version wrote the file, or it was edited", target
-        )
+        fault = f"found no key {KEY!r}, expected one. Another version wrote the file, or it was edited"
+        raise Damaged(path, fault, target)
     try:
         found = content_checksum(content)
     # Content read from YAML may contain dates and self-references.
@@ -161,8 +158,7 @@ def list_files(folder: Path) -> None:
     files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
-            name = file.relative_to(folder).as_posix()
-            files[name] = {"bytes": file.stat().st_size, "xxh3_128": checksum_of(file)}
+            files[file.relative_to(folder).as_posix()] = {"bytes": file.stat().st_size, "xxh3_128": checksum_of(file)}
     files.pop(NAME, None)
     text = json.dumps(stamped({"schema": SCHEMA, "files": files}), indent=2) + "\n"
     (folder / NAME).write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
@@ -22,6 +23,7 @@ LOADED = time.monotonic()  # Approximate start of this process, for systems that
 _charged = [0.0, 0.0]  # Wall seconds and CPU seconds that this process has already recorded for earlier steps.
 # A step first runs on this many rows to compile its kernels, so that measured times exclude compilation.
 WARM_UP_ROWS = 8
+PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # Bytes of one unit of ``ru_maxrss``.
 
 
 class Environment(TypedDict, total=False):
@@ -108,14 +110,14 @@ def environment(threads: int) -> Environment:
 @cache
 def cpu_name() -> str:
     """Return the processor's name from the operating system."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    return _entry("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()
+
+
+def _entry(file: str, name: str) -> str:
+    """Return the value of the first entry whose name begins with ``name`` in a file of Linux, or "" without one."""
+    with suppress(OSError), open(file, encoding="utf-8") as lines:
+        return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
+    return ""
 
 
 def peak_bytes() -> int:
@@ -124,21 +126,13 @@ def peak_bytes() -> int:
     Linux resets VmHWM for each program. In ``getrusage``, however, a child process inherits the peak of its parent. The
     peak of a child is therefore at least the peak of this process, and the maximum of both is correct.
     """
-    unit = 1 if sys.platform == "darwin" else 1024
-    return max(own_peak_bytes(), unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+    return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def own_peak_bytes() -> int:
     """Return the largest resident memory of this process so far, in bytes."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("VmHWM:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    peak = _entry("/proc/self/status", "VmHWM:").removesuffix("kB")
+    return 1024 * int(peak) if peak else PEAK_UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def process_seconds() -> float:
@@ -195,7 +189,7 @@ def step_costs(
     until, cpu_until = process_seconds(), cpu_seconds()
     seconds, cpu = until - _charged[0], cpu_until - _charged[1]
     _charged[:] = until, cpu_until
-    costs: StepCosts = {
+    return {
         "name": name,
         "dataset": dataset,
         "model": model,
@@ -208,7 +202,6 @@ def step_costs(
         "cpu": cpu_name(),
         "cpu_seconds": cpu,
     }
-    return costs
 
 
 def with_environment(costs: StepCosts) -> dict[str, Any]:

@@ -92,9 +92,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 def is_of_the_machine(error: BaseException) -> bool:
     """Return whether an error is due to the machine, such as a full disk or missing rights, not to a file's content."""
-    if isinstance(error, MemoryError):
-        return True
-    return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in OF_THE_MACHINE)
 
 
 def let_through(error: BaseException) -> None:

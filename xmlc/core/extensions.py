@@ -70,9 +70,8 @@ def _run(file: Path, name: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        if name:
-            sys.modules.pop(name)
-            sys.modules.update({name: before} if before else {})
+        sys.modules.pop(name, None)
+        sys.modules.update({name: before} if before else {})
         raise
     return module
 

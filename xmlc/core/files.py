@@ -74,9 +74,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _temporary(path, Path.touch) as temporary:
+    with _temporary(Path(path), Path.touch) as temporary:
         yield temporary
         os.replace(temporary, path)
 
@@ -100,7 +98,6 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = checked_path(path)
     check_replaceable(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path.parent)
     with _temporary(path, Path.mkdir) as temporary:
         yield temporary
@@ -114,7 +111,6 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 
     First remove temporary folders that killed processes left in the same parent folder.
     """
-    beside.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(beside.parent)
     with _temporary(beside.with_suffix(""), Path.mkdir) as temporary:
         yield temporary
@@ -122,13 +118,27 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end."""
+    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end.
+
+    Errors of the block name ``path`` instead of the temporary file or no file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
-    with errors_named(path, temporary), ExitStack() as stack:
-        stack.callback(_remove, temporary)
-        make(temporary)
-        stack.enter_context(locked(temporary))
-        yield temporary
+    try:
+        with ExitStack() as stack:
+            stack.callback(_remove, temporary)
+            make(temporary)
+            stack.enter_context(locked(temporary))
+            yield temporary
+    except OSError as error:
+        if type(error) is OSError and error.errno is None:  # numpy raises an error without a reason.
+            raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
+        if error.filename is None and error.errno in WRITING_ONLY:
+            error.filename = str(path)
+        for name in ("filename", "filename2"):
+            if isinstance(named := getattr(error, name), str | os.PathLike):
+                setattr(error, name, str(named).replace(str(temporary), str(path)))
+        raise
 
 
 def remove_leftovers(place: Path) -> set[str]:
@@ -141,8 +151,7 @@ def remove_leftovers(place: Path) -> set[str]:
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
         with suppress(OSError), locked(place / name, wait=False) as has_ended:
-            age = time.time() - (place / name).stat().st_mtime
-            if age > (SETTLED if has_ended and OURS in name else FORGOTTEN):
+            if time.time() - (place / name).stat().st_mtime > (SETTLED if has_ended and OURS in name else FORGOTTEN):
                 _remove(place / name)
     return found
 
@@ -179,15 +188,13 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     """
     path = checked_path(path)
     if path.is_symlink():
-        raise XmlcError(
-            f"{path}: found a symbolic link, expected a folder. Use {os.path.realpath(path)}, or another folder."
-        )
+        remedy = f"Use {os.path.realpath(path)}, or another folder."
+        raise XmlcError(f"{path}: found a symbolic link, expected a folder. {remedy}")
     above = next(folder for folder in (*path.absolute().parents, Path("/")) if folder.exists())
     for place in (above, path):
         if place.exists() and not (place.is_dir() and os.access(place, os.W_OK | os.X_OK)):
-            raise XmlcError(
-                f"{place}: found a file or a read-only folder, expected a writable folder. Use another folder."
-            )
+            expected = "a writable folder. Use another folder."
+            raise XmlcError(f"{place}: found a file or a read-only folder, expected {expected}")
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
         raise XmlcError(f"{path}: found the working directory or a parent of it, expected another folder")
     if path.exists() and (names := unlisted_in(path)):
@@ -214,22 +221,6 @@ def replace_folder(new: Path, path: Path) -> None:
         os.rename(aside, path)
         raise
     _remove(aside)
-
-
-@contextmanager
-def errors_named(path: Path, temporary: Path | None = None) -> Iterator[None]:
-    """Put ``path`` into the errors of a block that writes, if an error names no file or the temporary file."""
-    try:
-        yield
-    except OSError as error:
-        if type(error) is OSError and error.errno is None:  # numpy raises an error without a reason.
-            raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
-        if error.filename is None and error.errno in WRITING_ONLY:
-            error.filename = str(path)
-        for name in ("filename", "filename2"):
-            if isinstance(named := getattr(error, name), str | os.PathLike):
-                setattr(error, name, str(named).replace(str(temporary or path), str(path)))
-        raise
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
@@ -285,9 +276,7 @@ def _json(content: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, Path):
         return str(value)

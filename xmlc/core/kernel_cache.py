@@ -95,14 +95,12 @@ _held: dict[Path, bool] = {}
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
     """Hold a kernel's lock while the kernel is read or compiled. A recursive kernel already has the lock."""
-    if file in _held:
-        yield
-        return
     with ExitStack() as stack:
-        _held[file] = False
-        stack.callback(_held.pop, file)
-        with suppress(OSError):  # If the lock file cannot be written, no kernel is stored.
-            _held[file] = stack.enter_context(locked(file))
+        if file not in _held:
+            _held[file] = False
+            stack.callback(_held.pop, file)
+            with suppress(OSError):  # If the lock file cannot be written, no kernel is stored.
+                _held[file] = stack.enter_context(locked(file))
         yield
 
 
@@ -163,8 +161,7 @@ def kernel_digest() -> str:
     Files with the domains of hyperparameters are excluded, because only estimators use them, not kernels.
     """
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
-    files = source_files(*kernels, packages=False)
-    return source_digest(file for file in files if Path(file).parent.name != "domains")
+    return source_digest(file for file in source_files(*kernels, packages=False) if Path(file).parent.name != "domains")
 
 
 @cache
@@ -192,9 +189,6 @@ def _folder(given: str | None) -> Path:
         if os.access(folder, os.W_OK):
             break
     else:
-        warnings.warn(
-            f"{folder}: found a read-only folder for compiled kernels, so each process compiles them again. "
-            "Set NUMBA_CACHE_DIR to a writable folder.",
-            stacklevel=2,
-        )
+        effect = "so each process compiles them again. Set NUMBA_CACHE_DIR to a writable folder."
+        warnings.warn(f"{folder}: found a read-only folder for compiled kernels, {effect}", stacklevel=2)
     return folder

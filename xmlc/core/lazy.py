@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 
-def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package that imports its public names on demand.
+def lazy_names(package: str, *own: str) -> None:
+    """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and ``__all__``.
 
-    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``.
+    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``. Type
+    checkers do not see ``__getattr__``. With it, they would accept any name.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]
@@ -25,4 +25,4 @@ def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[
             return getattr(importlib.import_module(str(modules[name])), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return get, lambda: sorted(public), public
+    vars(sys.modules[package]).update(__getattr__=get, __dir__=lambda: sorted(public), __all__=public)

@@ -241,15 +241,10 @@ def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 def _module_file(name: str) -> Path | None:
     """Return the file of a dotted name, or None if the name is an attribute rather than a module."""
     path = PACKAGE.parent.joinpath(*name.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.exists():
-            return file
-    return None
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
 
 
 @cache
 def _short(file: Path, here: Path) -> str:
-    try:
-        return str(file.resolve().relative_to(here))
-    except ValueError:
-        return str(file)
+    found = file.resolve()
+    return str(found.relative_to(here) if found.is_relative_to(here) else file)

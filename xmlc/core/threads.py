@@ -36,9 +36,8 @@ def resolve_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return numba.get_num_threads()
     if not isinstance(n_jobs, int | Integral) or n_jobs == 0:
-        raise XmlcError(
-            f"found n_jobs={n_jobs!r}, expected a positive number, -1 for all cores or None for the default"
-        )
+        expected = "a positive number, -1 for all cores or None for the default"
+        raise XmlcError(f"found n_jobs={n_jobs!r}, expected {expected}")
     return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
 
 

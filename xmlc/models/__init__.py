@@ -21,5 +21,4 @@ if TYPE_CHECKING:
     from xmlc.models.plt import PLT as PLT
     from xmlc.models.stacking import Stacking as Stacking
 
-if not TYPE_CHECKING:  # with a ``__getattr__``, type checkers would accept every name
-    __getattr__, __dir__, __all__ = lazy_names(__name__)
+lazy_names(__name__)
