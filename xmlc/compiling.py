@@ -19,15 +19,15 @@ from functools import partial
 from io import StringIO
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
 
 from xmlc.core.environment import cpu_name, timed
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 N_TRAIN, N_FEATURES, N_LABELS = 60, 40, 24
 MIN_PROBABILITY = 0.01
@@ -97,8 +97,7 @@ def compile_kernels(
     for kind, given, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
         if unknown := sorted(set(given) - set(known)):
             raise XmlcError(f"found {kind} method {unknown[0]!r}, expected {nearest(unknown[0], known)}")
-    models = [model_of(name, name, hyperparameters or {}) for name in estimators]
-    parts = [*models, *methods_of(thresholds, inference)]
+    parts = [*(model_of(name, name, hyperparameters or {}) for name in estimators), *methods_of(thresholds, inference)]
     before = os.environ.get("NUMBA_CACHE_DIR", "")
     os.environ["NUMBA_CACHE_DIR"] = before if to is None else str(Path(to).absolute())
     try:
@@ -153,9 +152,6 @@ def _mark(part: CompiledPart) -> Path:
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
     """Return a few random instances, label sets and estimates. The three are independent of each other."""
-    import numpy as np
-    from scipy import sparse
-
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
     X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy 1.11 has no random_array.
@@ -169,8 +165,6 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     Predictions include top k, estimates, and one threshold for each label. Ranking is compiled for float64, too,
     because scikit-learn's vectorizers return it.
     """
-    import numpy as np
-
     from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up
 
