@@ -1,7 +1,5 @@
 """Compute metrics of extreme multi-label classification from CSR label sets. Plots are imported on first use."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from xmlc.core.lazy import lazy_names
@@ -34,5 +32,4 @@ if TYPE_CHECKING:
     from xmlc.metrics.ranking import psp_at_k as psp_at_k
     from xmlc.metrics.ranking import recall_at_k as recall_at_k
 
-if not TYPE_CHECKING:  # Type checkers accept any name of a module with `__getattr__`.
-    __getattr__, __dir__, __all__ = lazy_names(__name__)
+lazy_names(__name__)

@@ -1,7 +1,5 @@
 """Count true positives and predictions for F-measures, with kernels that read each stored entry once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
@@ -33,10 +31,8 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     hits, positives, predicted : int64 (m,)
     row_hits : int64 (n,)
     """
-    hits = np.zeros(n_labels, dtype=np.int64)
-    positives = np.zeros(n_labels, dtype=np.int64)
-    predicted = np.zeros(n_labels, dtype=np.int64)
-    row_hits = np.zeros(true_indptr.size - 1, dtype=np.int64)
+    hits, row_hits = np.zeros(n_labels, dtype=np.int64), np.zeros(true_indptr.size - 1, dtype=np.int64)
+    positives, predicted = np.zeros(n_labels, dtype=np.int64), np.zeros(n_labels, dtype=np.int64)
     for i in range(row_hits.size):
         truth = true_indices[true_indptr[i] : true_indptr[i + 1]]
         guess = predicted_indices[predicted_indptr[i] : predicted_indptr[i + 1]]

@@ -14,14 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidParameterError, shown
 from xmlc.kernels.checks import check_same_shape
-from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, release
+from xmlc.kernels.csr import CSR, Matrix, as_labels, blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
 from xmlc.metrics.measure import AVERAGES, F1, JACCARD, OVERLAPS, Average, Measure, Overlap, f_beta
 
@@ -72,10 +71,10 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
-Blocks = Iterable[tuple[sparse.csr_array, sparse.csr_array]]  # true and predicted label sets of consecutive instances
+Blocks = Iterable[tuple[CSR, CSR]]  # true and predicted label sets of consecutive instances
 
 
-def sets_by_blocks(Y: Matrix, spe: sparse.csr_array, predict: Callable[[sparse.csr_array], sparse.csr_array]) -> Blocks:
+def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks:
     """Yield blocks of the truth together with the label sets that ``predict`` makes from the estimates.
 
     Raises
@@ -218,14 +217,11 @@ def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
 
 
 def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, average: str = "all") -> float:
-    chosen: dict[str, slice | np.ndarray] = {
-        "all": slice(None),
-        "present": counts.positives > 0,
-        "seen": (counts.positives > 0) | (counts.predicted > 0),
-    }
+    present = counts.positives > 0
+    chosen: dict[str, Any] = {"all": slice(None), "present": present, "seen": present | (counts.predicted > 0)}
     check("average", average, OneOf(tuple(chosen)))
-    empty = _checked(zero_division)
-    return _mean(overlap.of(counts.hits, counts.positives, counts.predicted, empty)[chosen[average]])
+    scores = overlap.of(counts.hits, counts.positives, counts.predicted, _checked(zero_division))
+    return _mean(scores[chosen[average]])
 
 
 def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
@@ -234,13 +230,16 @@ def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> f
 
 
 def _instance(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
-    empty = _checked(zero_division)
-    return _mean(overlap.of(counts.row_hits, counts.row_positives, counts.row_predicted, empty))
+    return _mean(overlap.of(counts.row_hits, counts.row_positives, counts.row_predicted, _checked(zero_division)))
 
 
 def _hamming_loss(counts: Agreement) -> float:
     wrong = counts.positives.sum() + counts.predicted.sum() - 2 * counts.hits.sum()
     return float(wrong / max(counts.row_hits.size * counts.hits.size, 1))
+
+
+def _predicted_per_instance(counts: Agreement) -> float:
+    return int(counts.predicted.sum()) / max(counts.row_hits.size, 1)
 
 
 def _checked(zero_division: object) -> float:
@@ -279,11 +278,8 @@ class AveragedOverlap(NamedTuple):
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
-TUNABLE = {
-    f"{average}_{name}": AveragedOverlap(average, overlap)
-    for average in AVERAGES
-    for name, (_, overlap) in OVERLAPS.items()
-}
+PAIRS = [(average, name) for average in AVERAGES for name in OVERLAPS]
+TUNABLE = {f"{average}_{name}": AveragedOverlap(average, OVERLAPS[name][1]) for average, name in PAIRS}
 
 
 def _tunable(average: Average) -> list[Measure[Agreement]]:
@@ -302,13 +298,7 @@ MEASURES: tuple[Measure[Agreement], ...] = (
     *_tunable("micro"),
     *_tunable("instance"),
     Measure("hamming_loss", "Hamming loss", _hamming_loss, "%", 4, better="lower"),
-    Measure(
-        "predicted_per_instance",
-        "Predicted per instance",
-        lambda counts: int(counts.predicted.sum()) / max(counts.row_hits.size, 1),
-        unit="",
-        better=None,
-    ),
+    Measure("predicted_per_instance", "Predicted per instance", _predicted_per_instance, unit="", better=None),
 )
 
 

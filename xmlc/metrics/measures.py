@@ -24,15 +24,15 @@ RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # MAXIMA depend only on the dataset.
 TUNABLE_MEASURES = tuple(TUNABLE)
+
+
+def _in_tables_except(measures: tuple[AnyMeasure, ...], *names: str) -> tuple[str, ...]:
+    return tuple(measure.name for measure in measures if measure.in_tables and measure.name not in names)
+
+
 # A table shows the measures in FURTHER_RANKING_METRICS and FURTHER_SET_METRICS only if its records contain them.
-FURTHER_RANKING_METRICS = tuple(
-    measure.name for measure in OF_RANKINGS if measure.in_tables and measure.name not in (*RANKING_METRICS, *MAXIMA)
-)
-FURTHER_SET_METRICS = tuple(
-    measure.name
-    for measure in OF_SETS
-    if measure.in_tables and measure.name not in (*SET_METRICS, *TUNABLE, "predicted_per_instance")
-)
+FURTHER_RANKING_METRICS = _in_tables_except(OF_RANKINGS, *RANKING_METRICS, *MAXIMA)
+FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predicted_per_instance")
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 # MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}

@@ -33,8 +33,7 @@ def checkpoints(n: int) -> np.ndarray:
     # The number of steps is 12 log10(n), rounded up. The number is computed exactly from the digits of n**12, because a
     # computed logarithm would be rounded.
     steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
-    points = elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))
-    return np.unique(np.rint(points).astype(np.int64))
+    return np.unique(np.rint(elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))).astype(np.int64))
 
 
 def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:

@@ -42,14 +42,12 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
         If the name contains "wiki" or "amazon" but is not one of the known names. For example, the values for the
         edition ``amazon-670k-attentionxml`` are not known.
     """
-    name = re.sub(r"[^a-z0-9]", "", dataset_name.lower())
-    name = re.sub(r"^g?lf|^mm(?=amazon)", "", name)
+    name = re.sub(r"^g?lf|^mm(?=amazon)", "", re.sub(r"[^a-z0-9]", "", dataset_name.lower()))
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
         values = "0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon, 0.55 and 1.5 for others such as AmazonCat"
         places = "`propensities`, `xmlc rank --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
-        raise InvalidDataError(
-            f"dataset {dataset_name}: found no A and B for its propensities. Set them in {places}. Use {values}."
-        )
+        remedy = f"Set them in {places}. Use {values}."
+        raise InvalidDataError(f"dataset {dataset_name}: found no A and B for its propensities. {remedy}")
     return _KNOWN.get(name, _OTHER)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
-from xmlc.kernels.csr import ROUNDING, Matrix, as_csr, as_labels, check_probabilities, kernel_csr, top_k_of
+from xmlc.kernels.csr import CSR, ROUNDING, Matrix, as_csr, as_labels, check_probabilities, kernel_csr, top_k_of
 from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
@@ -48,7 +48,7 @@ class Ranked(NamedTuple):
         Probability estimates of the ranked labels. The array is empty if no measure needs estimates.
     """
 
-    Y: sparse.csr_array
+    Y: CSR
     labels: np.ndarray
     propensity: np.ndarray
     scores: np.ndarray = np.empty((0, 0), dtype=np.float32)
@@ -311,8 +311,7 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     >>> round(psp_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
     0.636
     """
-    Y, ranked, relevant = _matched(Y, labels, k)
-    return _weighted_share(Y, ranked, relevant, propensity, *np.ones((2, relevant.shape[1] + 1)))
+    return _weighted_share(Y, labels, propensity, k, discounted=False)
 
 
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
@@ -339,25 +338,20 @@ def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -
     >>> round(psndcg_at_k(Y, labels, np.array([0.2, 0.5, 0.25]), k=2), 3)
     0.654
     """
-    Y, ranked, relevant = _matched(Y, labels, k)
-    return _weighted_share(Y, ranked, relevant, propensity, *_discounts(relevant.shape[1]))
+    return _weighted_share(Y, labels, propensity, k, discounted=True)
 
 
-def _weighted_share(
-    Y: sparse.csr_array,
-    ranked: np.ndarray,
-    relevant: np.ndarray,
-    propensity: object,
-    weights: np.ndarray,
-    norms: np.ndarray,
-) -> float:
+def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int, discounted: bool) -> float:
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
+    The weights and norms are those of nDCG if ``discounted`` is true, and otherwise 1.
     """
     from xmlc.kernels.sums import pairwise
 
+    Y, ranked, relevant = _matched(Y, labels, k)
     gain, k = 1.0 / checked_propensities(propensity, Y.shape[1]), relevant.shape[1]
+    weights, norms = _discounts(k) if discounted else np.ones((2, k + 1))
     n_true = np.diff(Y.indptr)
     norm = norms[np.minimum(n_true, k)]
     rows, ranks = np.nonzero(relevant)
@@ -420,7 +414,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
 
 
-def _matched(Y: Matrix, labels: object, k: int) -> tuple[sparse.csr_array, np.ndarray, np.ndarray]:
+def _matched(Y: Matrix, labels: object, k: int) -> tuple[CSR, np.ndarray, np.ndarray]:
     """Return the truth, the k top labels, and a bool array that marks the true labels among the k top labels."""
     from xmlc.metrics._counts import match_ranking
 
@@ -450,21 +444,22 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     return relevant, np.diff(Y.indptr)
 
 
-def _at_each_k(name: str, title: str, of: Callable[..., float], **about: Any) -> tuple[Measure[Ranked], ...]:
+RankingMeasures = tuple[Measure[Ranked], ...]
+
+
+def _at_each_k(name: str, title: str, of: Callable[..., float], **about: Any) -> RankingMeasures:
     return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(of, k=k), **about) for k in K)
 
 
-def _of_ranking(
-    name: str, title: str, of: Callable[[Matrix, np.ndarray, int], float], in_tables: bool = False
-) -> tuple[Measure[Ranked], ...]:
-    return _at_each_k(name, title, lambda ranked, k: of(ranked.Y, ranked.labels, k), in_tables=in_tables)
+def _of_ranking(name: str, title: str, of: Callable[..., float], **about: Any) -> tuple[Measure[Ranked], ...]:
+    return _at_each_k(name, title, lambda ranked, k: of(ranked.Y, ranked.labels, k), **about)
 
 
-_PRECISION = _of_ranking("p", "P", precision_at_k, in_tables=True)
-_NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k, in_tables=True)
+_PRECISION = _of_ranking("p", "P", precision_at_k)
+_NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k)
 _PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
 # The reference tables of the papers have no columns for R@k and PSnDCG@k.
-_RECALL = _of_ranking("r", "R", recall_at_k)
+_RECALL = _of_ranking("r", "R", recall_at_k, in_tables=False)
 _PSNDCG = _at_each_k(
     "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
 )
@@ -472,13 +467,13 @@ _MAXIMA = _at_each_k(
     "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
 )
 OVER_LABELS = (
-    *_of_ranking("macro_p", "Macro-P", macro_precision_at_k),
-    *_of_ranking("macro_r", "Macro-R", macro_recall_at_k),
-    *_of_ranking("macro_f", "Macro-F", macro_f1_at_k),
-    *_of_ranking("coverage", "Coverage", coverage_at_k),
+    *_of_ranking("macro_p", "Macro-P", macro_precision_at_k, in_tables=False),
+    *_of_ranking("macro_r", "Macro-R", macro_recall_at_k, in_tables=False),
+    *_of_ranking("macro_f", "Macro-F", macro_f1_at_k, in_tables=False),
+    *_of_ranking("coverage", "Coverage", coverage_at_k, in_tables=False),
 )
 # Records and tables list the measures in this order.
-MEASURES: tuple[Measure[Ranked], ...] = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
+MEASURES: RankingMeasures = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
 # The calibration errors need probability estimates, which some rankings lack.
 CALIBRATION = _at_each_k(
     "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
@@ -511,10 +506,8 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
     n. The standard error is a fraction like the measure, and 0 for fewer than two instances.
     """
-    found = hits_at_k(Y, labels, max(K))
-    return {
-        f"{name}@{k}": standard_error(scores_of_instances(f"{name}@{k}", *found)) for name in ("p", "ndcg") for k in K
-    }
+    found, names = hits_at_k(Y, labels, max(K)), [f"{name}@{k}" for name in ("p", "ndcg") for k in K]
+    return {name: standard_error(scores_of_instances(name, *found)) for name in names}
 
 
 def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
