@@ -84,8 +84,7 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
 
 
 def _compression(file: Any) -> Compression | None:
-    head = file.peek(8)
-    return next((each for each in COMPRESSIONS if head.startswith(each.magic)), None)
+    return next((each for each in COMPRESSIONS if file.peek(8).startswith(each.magic)), None)
 
 
 class _Content(io.RawIOBase):
@@ -107,9 +106,8 @@ class _Content(io.RawIOBase):
                 self._rest = memoryview(task)
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
-            raise XmlcError(
-                f"{self._name}: found damaged or incomplete data ({error}). Download or copy the file again."
-            ) from error
+            remedy = "Download or copy the file again."
+            raise XmlcError(f"{self._name}: found damaged or incomplete data ({error}). {remedy}") from error
         target = memoryview(buffer)
         size = min(len(target), len(self._rest))
         target[:size], self._rest = self._rest[:size], self._rest[size:]

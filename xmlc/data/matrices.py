@@ -15,14 +15,14 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
-from xmlc.kernels.csr import assembled, validated
+from xmlc.kernels.csr import CSR, assembled, validated
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, load_array, load_description
 
 FORMAT_VERSION = 1
 
 
-def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
+def save_csr(folder: str | Path, name: str, matrix: CSR) -> None:
     """Write a CSR matrix into an existing folder as ``name.*``. The docstring of this module describes these files."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
@@ -32,7 +32,7 @@ def save_csr(folder: str | Path, name: str, matrix: sparse.csr_array) -> None:
     _describe(folder, name, matrix)
 
 
-def _describe(folder: Path, name: str, matrix: sparse.csr_array) -> None:
+def _describe(folder: Path, name: str, matrix: CSR) -> None:
     meta = {"version": FORMAT_VERSION, "shape": list(matrix.shape), "dtype": matrix.dtype.name}
     write_json(folder / f"{name}.json", meta)
 
@@ -50,14 +50,14 @@ class CSRWriter:
         self._folder, self._name, self._arrays = folder, name, Appendable(folder)
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
-    def append(self, rows: sparse.csr_array) -> None:
+    def append(self, rows: CSR) -> None:
         """Append rows to the matrix. The rows of all calls must have the same number of columns and the same dtype."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
-    def finished(self) -> sparse.csr_array:
+    def finished(self) -> CSR:
         """Write the remaining files, and return the whole matrix, memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
@@ -66,7 +66,7 @@ class CSRWriter:
         return matrix
 
 
-def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> sparse.csr_array:
+def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> CSR:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
     The maps are copy-on-write: changes of the arrays are not written to the files. Read-only maps would be a different
@@ -88,9 +88,8 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
-        raise XmlcError(
-            f"{folder}: found no file {name}.json of matrix {name!r}. Rebuild {folder} with xmlc {made_by}."
-        )
+        found = f"found no file {name}.json of matrix {name!r}"
+        raise XmlcError(f"{folder}: {found}. Rebuild {folder} with xmlc {made_by}.")
     try:
         meta = load_description(folder / f"{name}.json", {"version": int, "shape": list, "dtype": str})
         if meta["version"] != FORMAT_VERSION:
@@ -108,7 +107,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     return validated(assembled(data, indices, indptr, meta["shape"][1]))
 
 
-def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_array, str]:
+def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
     """Return X with ``n_features`` columns, and a sentence about dropped features.
 
     The sentence is empty if no features were dropped.
@@ -121,19 +120,19 @@ def first_columns(X: sparse.csr_array, n_features: int) -> tuple[sparse.csr_arra
     return sparse.csr_array(X[:, :n_features]), f"dropped {counted} not among the {n_features} of the training file"
 
 
-def without(matrix: sparse.csr_array, left_out: sparse.csr_array) -> sparse.csr_array:
+def without(matrix: CSR, left_out: CSR) -> CSR:
     """Return a CSR matrix without the entries that another matrix of the same shape stores."""
     kept = ~np.isin(places_of(matrix), places_of(left_out))
     indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
     return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
 
 
-def places_of(matrix: sparse.csr_array) -> np.ndarray:
+def places_of(matrix: CSR) -> np.ndarray:
     """Return the position row * m + column (int64) of each stored entry, for a matrix with m columns."""
     n, m = matrix.shape
     return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
 
 
-def resize(matrix: sparse.csr_array, n_rows: int, n_columns: int) -> None:
+def resize(matrix: CSR, n_rows: int, n_columns: int) -> None:
     """Remove or add rows and columns in place. Removed columns must have no stored entries."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use

@@ -6,7 +6,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -99,11 +99,9 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
     """
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
-        if path.suffix != ".gz":
-            yield file
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
-            yield compressed
+        is_gzip = path.suffix == ".gz"
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzip else nullcontext(file) as content:
+            yield content
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:

@@ -94,9 +94,8 @@ def load(
     if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
         raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
     if second is None and format in IN_PAIRS:
-        raise XmlcError(
-            f"{path}: found no second file for format {format}, expected one with labels. Set labels= to it."
-        )
+        expected = "one with labels. Set labels= to it."
+        raise XmlcError(f"{path}: found no second file for format {format}, expected {expected}")
     if second is not None and format not in (*IN_PAIRS, "arff"):
         raise XmlcError(f"{path}: found a second file {labels}, expected none for format {format}. Leave out labels=.")
     if format == "repository":
@@ -111,7 +110,7 @@ def load(
     if format == "vw":
         X, Y = read_vw(path, zero_based, vocabulary, n_labels)
     else:
-        X, Y = read_rows(path, 1 if format == "libsvm" else base, base, n_features, n_labels)
+        X, Y = read_rows(path, 1 if format == "libsvm" else base, base, n_labels)
     if n_features is not None:
         X, dropped = first_columns(X, n_features)
         if dropped:

@@ -20,6 +20,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import (
     BLANKS,
+    WHOLE,
     LineError,
     MalformedLines,
     decimal,
@@ -28,10 +29,9 @@ from xmlc.data.formats.lines import (
     read_bytes,
     text_lines,
     truth,
-    whole,
     words,
 )
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import CSR, stack_estimates
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(\S.*)", re.ASCII | re.IGNORECASE)
@@ -49,7 +49,7 @@ class Attribute(NamedTuple):
     is_label: bool = False
 
 
-def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`. Labels and
     features are numbered in the order of the attributes. A nominal feature keeps its values if all are numbers. If all
     values are words for 0 and 1 (the words allowed for labels), they become 0 and 1. Otherwise each value is replaced
@@ -66,9 +66,8 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[sparse.csr_array,
     def read(text: str) -> dict[int, float]:
         return omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
 
-    texts = ((number, line.strip(BLANKS)) for number, line in lines)
-    rows = ((number, text) for number, text in texts if text and text[0] != "%")
-    for _, row in each_read(MalformedLines(path), rows, read):
+    rows = ((number, line) for number, line in lines if line.strip(BLANKS)[:1] not in ("", "%"))
+    for row in each_read(MalformedLines(path), rows, read):
         ids.extend(row.keys())
         values.extend(row.values())
         counts.append(len(row))
@@ -143,13 +142,11 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:
-            raise XmlcError(
-                f"{labels}: found label {min(missing)!r}, expected an attribute of {path} ({len(missing)} are not)"
-            )
+            expected = f"an attribute of {path} ({len(missing)} are not)"
+            raise XmlcError(f"{labels}: found label {min(missing)!r}, expected {expected}")
     elif declared is None:
-        expected = (
-            "@relation 'name: -C 6' (MEKA) or an XML file (Mulan). Set labels= (`labels:` in YAML) to the XML file."
-        )
+        remedy = "Set labels= (`labels:` in YAML) to the XML file."
+        expected = f"@relation 'name: -C 6' (MEKA) or an XML file (Mulan). {remedy}"
         raise XmlcError(f"{path}: found no labels, expected {expected}")
     elif not 1 <= abs(declared) <= len(attributes):
         raise XmlcError(f"{path}: found -C {declared} in @relation, expected 1 to {len(attributes)} labels")
@@ -204,10 +201,7 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     row: dict[int, float] = {}
     for pair in _cells(text[1:-1]) if text[1:-1].strip(BLANKS) else []:
         number, cell = (*words(pair, 1), "", "")[:2]
-        try:
-            attribute = whole(number)
-        except LineError:
-            attribute = len(attributes)
+        attribute = int(number) if WHOLE.fullmatch(number) else len(attributes)
         if attribute >= len(attributes) or attribute in row:
             raise LineError(quoted(pair), f"attributes from 0 to {len(attributes) - 1}, each once")
         row[attribute] = _value(cell, attributes[attribute])

@@ -10,20 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import (
-    BLANKS,
-    LARGEST,
-    LineError,
-    MalformedLines,
-    decimal,
-    each_read,
-    quoted,
-    text_lines,
-    whole,
-)
+from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, each_read, quoted, text_lines, whole
+from xmlc.kernels.csr import CSR
 
 
-def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     """Read five files with one number on each line. All ids start from 1. The lines may be in any order.
 
     The authors of LdSM (ldsm2020) publish delicious in this format, because their program reads it.
@@ -55,14 +46,12 @@ def read_coordinates(files: Sequence[Path]) -> tuple[sparse.csr_array, sparse.cs
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
     # A huge instance number is refused, because even an empty instance takes memory.
     if n_instances > (most := row_ids.size + label_row_ids.size):
-        raise XmlcError(
-            f"{rows}, {label_rows}: found instance {n_instances}, expected at most {most}, the number of lines"
-        )
+        expected = f"at most {most}, the number of lines"
+        raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected {expected}")
     _check_once(features, row_ids, feature_ids)
     X = _matrix(numbers, row_ids, feature_ids, n_instances)
     X.eliminate_zeros()
-    Y = _matrix(np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances)
-    return X, Y.astype(bool)
+    return X, _matrix(np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances).astype(bool)
 
 
 def _ids(path: Path) -> np.ndarray:
@@ -76,8 +65,7 @@ def _ids(path: Path) -> np.ndarray:
 
 
 def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
-    found = each_read(MalformedLines(path), text_lines(path), lambda line: read(line.strip(BLANKS)))
-    return array("d", (number for _, number in found))  # All ids are exact in double precision.
+    return array("d", each_read(MalformedLines(path), text_lines(path), read))  # All ids are exact in double precision.
 
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
@@ -96,7 +84,7 @@ def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
     malformed.raise_any()
 
 
-def _matrix(data: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_rows: int) -> sparse.csr_array:
+def _matrix(data: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_rows: int) -> CSR:
     shape = (n_rows, int(columns.max(initial=0)))
     matrix = sparse.csr_array(sparse.coo_array((data, (rows - 1, columns - 1)), shape=shape))
     matrix.sum_duplicates()

@@ -67,8 +67,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
             raise XmlcError(f"{path}: found binary data, expected {expected}")
         while block := first or file.read(block_bytes):
             first = b""
-            cut = block.rfind(b"\n") + 1
-            if cut:
+            if cut := block.rfind(b"\n") + 1:
                 yield b"".join([*rest, block[:cut]])
                 rest = []
             rest.append(block[cut:])
@@ -84,12 +83,10 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file without line ends, each with its number from 1."""
-    number = 0
-    for block in line_blocks(path):
-        for line in io.BytesIO(block):
-            number += 1
-            # Invalid UTF-8 is escaped, because different names must remain different.
-            yield number, line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r")
+    lines = (line for block in line_blocks(path) for line in io.BytesIO(block))
+    for number, line in enumerate(lines, start=1):
+        # Invalid UTF-8 is escaped, because different names must remain different.
+        yield number, line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r")
 
 
 def first_line(path: Path) -> str:
@@ -123,9 +120,7 @@ class MalformedLines:
     """
 
     def __init__(self, path: Path):
-        self.path = path
-        self.count = 0
-        self.messages: list[str] = []
+        self.path, self.count, self.messages = path, 0, list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
         """Add one malformed line. ``line`` is its number, from 1."""
@@ -139,18 +134,15 @@ class MalformedLines:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
             head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
-            raise XmlcError(
-                f"{self.path}: found {head}, nothing was read. Fix these lines:\n" + "\n".join(self.messages) + tail
-            )
+            messages = "\n".join(self.messages)
+            raise XmlcError(f"{self.path}: found {head}, nothing was read. Fix these lines:\n{messages}{tail}")
 
 
-def each_read(
-    malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
-) -> Iterator[tuple[int, T]]:
-    """Yield the number and the parsed value of each line. At the end, raise an error if there are malformed lines."""
+def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
+    """Yield the parsed value of each line without outer blanks. At the end, raise an error for malformed lines."""
     for number, line in lines:
         try:
-            yield number, read(line)
+            yield read(line.strip(BLANKS))
         except LineError as error:
             malformed.add(number, error.found, error.expected)
     malformed.raise_any()

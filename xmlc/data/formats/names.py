@@ -113,10 +113,8 @@ class LabelNames:
         """Return a warning if many cells seem to have a different separator, and otherwise an empty text."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
-                return (
-                    f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none. "
-                    f"If {mark!r} separates labels, use --separator {mark!r}."
-                )
+                found = f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none"
+                return f"{found}. If {mark!r} separates labels, use --separator {mark!r}."
         return ""
 
     def _of_entry(self, entry: Any) -> str:
@@ -135,10 +133,8 @@ class LabelNames:
         if label and uri and self.uris.setdefault(label, uri) != uri and label not in self.shared:
             if self.shared_is_known:
                 found = f"label {quoted(label)} with the URIs {quoted(self.uris[label])} and {quoted(uri)}"
-                raise LineError(
-                    found,
-                    "one URI for each label. Save the texts as a file, because standard input cannot be read twice.",
-                )
+                remedy = "Save the texts as a file, because standard input cannot be read twice."
+                raise LineError(found, f"one URI for each label. {remedy}")
             self.shared.add(label)
         return uri if not label or (uri and label in self.shared) else label
 
@@ -244,10 +240,8 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
     """Raise `LineError` if a list contains only zeros and ones. A list with fewer than ``least`` entries is allowed."""
-    flags = len(values) >= least and all(
-        isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values
-    )
-    if flags:
+    flags = [isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values]
+    if len(values) >= least and all(flags):
         raise LineError(_shown(values), ARE_NAMES)
 
 

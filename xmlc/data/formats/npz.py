@@ -12,10 +12,10 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, XmlcError, let_through
 from xmlc.data.archives import is_compressed
 from xmlc.data.formats.lines import check_readable, read_bytes
-from xmlc.kernels.csr import as_features, as_labels, without_zeros
+from xmlc.kernels.csr import CSR, as_features, as_labels, without_zeros
 
 
-def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
     """Read features and labels of a training or test set. Any dtype and sparse format is allowed; see `load`.
 
     Raises
@@ -27,7 +27,7 @@ def read_npz(features: Path, labels: Path) -> tuple[sparse.csr_array, sparse.csr
     return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
 
 
-def read_matrix(path: Path, gate: Callable[[Any], sparse.csr_array]) -> sparse.csr_array:
+def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
     """Read a matrix, and check it with ``gate``, such as `as_estimates`. Error messages begin with the file's path."""
     try:
         return gate(load_npz(path))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,7 @@ from xmlc.data.formats.lines import (
     quoted,
 )
 from xmlc.data.matrices import resize
+from xmlc.kernels.csr import CSR
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
@@ -38,10 +39,8 @@ BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, 
 class RowFormat(NamedTuple):
     """Describe how row formats differ from each other."""
 
-    #: Whether rows may begin with labels.
+    #: Whether rows may begin with labels. If not, an empty line is a row without entries.
     with_labels: bool = True
-    #: Whether an empty line is a row without entries.
-    blank_is_row: bool = False
     #: Whether ``#`` begins a comment. A line with only a comment is not a row.
     comments: bool = False
     #: First feature id and first label id, 0 or 1, and the numbers of columns. An id must be less than the first id
@@ -75,16 +74,9 @@ class Buffers(NamedTuple):
         """Allocate buffers for ``size`` bytes of text. Parts of the buffers that are never used take no memory."""
         # The shortest pair is "1:2 ", and the shortest label is "1,".
         pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1
-        return cls(
-            np.empty(pairs, dtype=np.uint32),
-            np.empty(pairs, dtype=np.float32),
-            np.empty(lines, dtype=np.int64),
-            np.empty(labels, dtype=np.uint32),
-            np.empty(lines, dtype=np.int64),
-            np.empty(lines, dtype=np.int64),
-            np.empty((pairs, 3), dtype=np.int64),
-            np.empty((LISTED, 3), dtype=np.int64),
-        )
+        shapes: list[Any] = [pairs, pairs, lines, labels, lines, lines, (pairs, 3), (LISTED, 3)]
+        types = np.uint32, np.float32, np.int64, np.uint32, np.int64, np.int64, np.int64, np.int64
+        return cls(*map(np.empty, shapes, types))
 
 
 class _RowReader:
@@ -102,12 +94,9 @@ class _RowReader:
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
         self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
-        self.n_rows = 0
-        self._blank_line = -1
-        self._buffers = Buffers.of(0)
-        self._ids, self._values, self._lengths = ([np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.int64))
-        self._labels, self._label_counts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)]
-        self._lines = [np.empty(0, np.int64)]
+        self.n_rows, self._blank_line, self._buffers = 0, -1, Buffers.of(0)
+        # Blocks of ids, values, labels, line numbers of rows, numbers of ids per row, and numbers of labels per row.
+        self._parts = [[np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.uint32, *[np.int64] * 3)]
 
     def parse(self, text: bytes) -> None:
         """Parse one block, which consists of whole lines."""
@@ -115,23 +104,20 @@ class _RowReader:
         if self._buffers.row_ends.size <= buffer.size:
             self._buffers = Buffers.of(buffer.size)
         buffers = self._buffers
-        n_rows, self.line, self._blank_line, n_hard, n_errors = parse_rows(
-            buffer, self.line, self._blank_line, self.layout, buffers
-        )
+        found = parse_rows(buffer, self.line, self._blank_line, self.layout, buffers)
+        n_rows, self.line, self._blank_line, n_hard, n_errors = found
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
         # After an error, results are not kept. Parsing goes on only to find later errors.
         if self.malformed.count == 0:
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
-            self._ids.append(buffers.ids[:n_ids].copy())
-            self._values.append(buffers.values[:n_ids].copy())
-            self._lengths.append(np.diff(row_ends, prepend=0))
-            self._labels.append(buffers.labels[:n_labels].copy())
-            self._label_counts.append(np.diff(label_ends, prepend=0))
-            self._lines.append(buffers.row_lines[:n_rows].copy())
+            views = buffers.ids[:n_ids], buffers.values[:n_ids], buffers.labels[:n_labels], buffers.row_lines[:n_rows]
+            counts = (np.diff(ends, prepend=0) for ends in (row_ends, label_ends))
+            for parts, part in zip(self._parts, (*map(np.copy, views), *counts)):
+                parts.append(part)
 
-    def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+    def matrices(self) -> tuple[CSR, CSR]:
         """Return (X, Y) from all parsed blocks, in canonical form and without zeros. Call this method only once.
 
         Raises
@@ -140,21 +126,20 @@ class _RowReader:
             Some lines are malformed, or a row has a feature twice.
         """
         self.malformed.raise_any()
-        X = _matrix(_joined(self._ids), _joined(self._values), _joined(self._lengths), self.layout.n_features)
+        ids, values, labels, lines, lengths, label_counts = map(_joined, self._parts)
+        X = _matrix(ids, values, lengths, self.layout.n_features)
         if not X.has_canonical_format:
             X.sort_indices()
-            self._refuse_repeated(X)
+            self._refuse_repeated(X, lines)
             X.has_canonical_format = True
         X.eliminate_zeros()
-        labels = _joined(self._labels)
-        Y = _matrix(labels, np.ones(labels.size, dtype=bool), _joined(self._label_counts), self.layout.n_labels)
+        Y = _matrix(labels, np.ones(labels.size, dtype=bool), label_counts, self.layout.n_labels)
         Y.sum_duplicates()
         return X, Y
 
-    def _refuse_repeated(self, X: sparse.csr_array) -> None:
+    def _refuse_repeated(self, X: CSR, lines: np.ndarray) -> None:
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         repeated = np.flatnonzero((np.diff(X.indices) == 0) & (np.diff(rows) == 0))
-        lines = _joined(self._lines)
         found, firsts = np.unique(rows[repeated], return_index=True)
         for row, feature in zip(found, X.indices[repeated[firsts]] + self.layout.base):
             self.malformed.add(lines[row], f"{self.column} {feature} twice", f"each {self.column} once")
@@ -184,22 +169,19 @@ class _RowReader:
         self.malformed.count += n_errors - len(errors)
 
 
-def read_repository(path: Path, label_base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
     """Read a file in the repository format, which begins with a header ``n d m``; see `load`."""
     return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=label_base))
 
 
-def read_rows(
-    path: Path, base: int = 0, label_base: int = 0, n_features: int | None = None, n_labels: int | None = None
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> tuple[CSR, CSR]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    ``base`` is the smallest feature id, and ``label_base`` is the smallest label id. Feature ids may exceed
-    ``n_features``, but label ids may not exceed ``n_labels``.
+    ``base`` is the smallest feature id, and ``label_base`` is the smallest label id. If ``n_labels`` is given, labels
+    beyond this number are malformed.
     """
-    layout = RowFormat(comments=True, base=base, label_base=label_base)
-    if n_labels is not None:
-        layout = layout._replace(n_labels=n_labels)
+    limit = LARGEST if n_labels is None else n_labels
+    layout = RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit)
     reader = _RowReader(path, layout, first_line=1)
     for text in line_blocks(path):
         reader.parse(text)
@@ -210,12 +192,12 @@ def read_rows(
     return X, Y
 
 
-def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[CSR, CSR]:
     """Read a dataset in two files. Each file has a header of two numbers and rows of ``id:value``.
 
     The smallest label id is ``base``, and the smallest feature id is 0.
     """
-    layout = RowFormat(with_labels=False, blank_is_row=True, n_labels=0)
+    layout = RowFormat(with_labels=False, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
     Y, _ = _read_with_header(labels, ("instances", "labels"), layout._replace(base=base))
     malformed, wrong = MalformedLines(labels), np.flatnonzero(Y.data != 1)
@@ -226,9 +208,7 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[sparse.
     return X, Y.astype(bool)
 
 
-def _read_with_header(
-    path: Path, names: tuple[str, ...], layout: RowFormat
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _read_with_header(path: Path, names: tuple[str, ...], layout: RowFormat) -> tuple[CSR, CSR]:
     blocks = line_blocks(path)
     head, _, block = next(blocks, b"").partition(b"\n")
     n_rows, *columns = _header(path, head, names)
@@ -252,9 +232,8 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
     if not good or any(int(part) > LARGEST for part in parts):
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
-        expected = (
-            f"a header: the numbers of {', '.join(names)}. For another format, set it, such as `format: svmlight`."
-        )
+        remedy = "For another format, set it, such as `format: svmlight`."
+        expected = f"a header: the numbers of {', '.join(names)}. {remedy}"
         raise XmlcError(f"{path}:1: found {shown}, expected {expected}")
     return tuple(int(part) for part in parts)
 
@@ -268,7 +247,7 @@ def _token(text: bytes, position: int) -> str:
     return text[begin : min(ends)].decode("utf-8", errors="replace")
 
 
-def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> sparse.csr_array:
+def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> CSR:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
         indptr = indptr.astype(np.int32)  # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``.
@@ -478,9 +457,8 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
         ``n_errors`` may exceed the length of ``errors``. ``n_hard`` never exceeds the length of ``hard``.
     """
     ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
-    n_rows = n_hard = n_errors = position = np.int64(0)
+    n_rows = n_hard = n_errors = position = count = label_count = np.int64(0)
     next_line = first_line
-    count = label_count = np.int64(0)
     while position < text.size:
         line_start, line = position, next_line
         end, stop = find_line(text, line_start, layout.comments)
@@ -488,7 +466,7 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
         next_line += 1
         if stop == line_start and text[stop] == HASH:
             continue
-        if stop == line_start and not layout.blank_is_row:
+        if stop == line_start and layout.with_labels:
             blank_line = line if blank_line < 0 else blank_line
             continue
         if blank_line >= 0:

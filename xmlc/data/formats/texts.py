@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -62,9 +62,10 @@ class Document(NamedTuple):
     kept: tuple[Any, ...] = ()
 
 
-def documents(
-    path: Path, format: str | None = None, columns: Columns = USUAL, labelled: bool = True
-) -> Iterator[Document]:
+Documents = Iterator[Document]
+
+
+def documents(path: Path, format: str | None = None, columns: Columns = USUAL, labelled: bool = True) -> Documents:
     r"""Yield the documents of a file one by one.
 
     Lines end with ``\n`` or ``\r\n``. Other spaces of Unicode are ordinary characters.
@@ -108,9 +109,8 @@ def documents(
     if columns.delimiter and format not in ("csv", "tsv"):
         raise XmlcError(f"{path}: found a delimiter for {format}, expected none. Use --delimiter only for csv and tsv.")
     if columns.delimiter is not None and (len(columns.delimiter) != 1 or columns.delimiter in '"\r\n'):
-        raise XmlcError(
-            f"{path}: found delimiter {columns.delimiter!r}, expected one character. Set --delimiter, such as ';'."
-        )
+        expected = "one character. Set --delimiter, such as ';'."
+        raise XmlcError(f"{path}: found delimiter {columns.delimiter!r}, expected {expected}")
     if columns.separator and format == "fasttext":
         raise XmlcError(f"{path}: found a separator for fasttext, expected none. Leave out --separator.")
     if columns.keep and format == "fasttext":
@@ -123,9 +123,8 @@ def documents(
             seen.update(document.labels)
             yield document
     if labelled and 2 * without >= n > 0:
-        warnings.warn(
-            f"{path}: found no label in {without} of {n} texts. {_advice(format, columns, names)}", stacklevel=2
-        )
+        found = f"found no label in {without} of {n} texts"
+        warnings.warn(f"{path}: {found}. {_advice(format, columns, names)}", stacklevel=2)
     for hint in filter(None, (names.hint(), _doubt(seen, n, format, columns))):
         warnings.warn(f"{path}: {hint}", stacklevel=2)
 
@@ -157,9 +156,8 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
     if 2 * ended >= len(seen) > 0:
         return f"found {ended} of {len(seen)} labels with a comma at the end, expected only blanks between labels"
     if format != "fasttext" and (missing := next((name for name in MISSING if seen[name]), "")):
-        return (
-            f"found the label {missing!r} in {seen[missing]} of {n} texts. Leave the cell empty if it means no label."
-        )
+        found = f"found the label {missing!r} in {seen[missing]} of {n} texts"
+        return f"{found}. Leave the cell empty if it means no label."
     return ""
 
 
@@ -172,14 +170,12 @@ def lines_of(path: Path) -> Generator[str, None, None]:
                 number += 1
                 line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
                 if b"\0" in line:
-                    raise XmlcError(
-                        f"{path}:{number}: found a zero byte, expected text. Unpack the file, or save it as UTF-8."
-                    )
+                    expected = "text. Unpack the file, or save it as UTF-8."
+                    raise XmlcError(f"{path}:{number}: found a zero byte, expected {expected}")
                 yield line.decode()
     except UnicodeDecodeError as error:
-        raise XmlcError(
-            f"{path}:{number}: found byte {error.object[error.start]:#x}, expected UTF-8. Save it as UTF-8."
-        ) from error
+        found = f"byte {error.object[error.start]:#x}"
+        raise XmlcError(f"{path}:{number}: found {found}, expected UTF-8. Save it as UTF-8.") from error
 
 
 def _standard_input() -> BinaryIO:
@@ -188,14 +184,14 @@ def _standard_input() -> BinaryIO:
     return plain(file, str(STDIN)) if hasattr(file, "peek") else file
 
 
-def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
+def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents in the rows of a CSV file with a header."""
     first = next(lines, "")
     delimiter = next((each for each in DELIMITERS if columns.text in _headings(first, each)), ",")
     yield from _rows(chain([first], lines), path, columns, names, columns.delimiter or delimiter)
 
 
-def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
+def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents of a TSV file.
 
     If it has a header, cells may be quoted as in CSV. Otherwise quotes are plain text.
@@ -233,9 +229,7 @@ def _headings(line: str, delimiter: str) -> list[str]:
     return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
 
 
-def _rows(
-    lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str
-) -> Iterator[Document]:
+def _rows(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None, delimiter: str) -> Documents:
     """Yield the documents in a table with a header and quoted cells."""
     rows = table_rows(lines, path, delimiter)
     line, header = next(rows, (1, []))
@@ -288,7 +282,7 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
     return Document(text, labels, kept)
 
 
-def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
+def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents in a file of JSON objects."""
     for place, row in _objects(lines, path):
         text = row.get(columns.text)
@@ -297,14 +291,12 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text}. Set --text to the key.")
         if missing := [key for key in columns.keep if key not in row]:
             found = quoted(", ".join(row))
-            raise XmlcError(
-                f"{place}: found keys {found}, expected {missing[0]}. Use --keep only for keys of all objects."
-            )
+            expected = f"{missing[0]}. Use --keep only for keys of all objects."
+            raise XmlcError(f"{place}: found keys {found}, expected {expected}")
         # Prodigy writes the key ``answer``. With the answers "reject" and "ignore", the labels are not valid.
         if names and (answer := row.get("answer")) in ("reject", "ignore"):
-            raise XmlcError(
-                f"{place}: found answer {answer!r}, expected only accepted labels. Remove the other objects."
-            )
+            expected = "only accepted labels. Remove the other objects."
+            raise XmlcError(f"{place}: found answer {answer!r}, expected {expected}")
         value = _labels_of(row, columns)
         if names:
             names.keys = [*row]
@@ -393,7 +385,7 @@ def _no_object(place: str, line: str, problem: object) -> XmlcError:
     return XmlcError(f"{place}: found {quoted(line.strip(BLANKS))}, expected {expected} ({problem})")
 
 
-def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Iterator[Document]:
+def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents of a file in fastText's format, in which some words of a line are labels."""
     for number, line in enumerate(lines, start=1):
         text = [word for word in words(line) if not word.startswith(FASTTEXT)]
@@ -403,10 +395,4 @@ def _fasttext(lines: Iterator[str], path: Path, columns: Columns, names: LabelNa
         yield Document(" ".join(text), list(dict.fromkeys(labels)) if names else [])
 
 
-READERS: dict[str, Callable[[Iterator[str], Path, Columns, LabelNames | None], Iterator[Document]]] = {
-    "csv": _csv,
-    "tsv": _tsv,
-    "jsonl": _json,
-    "json": _json,
-    "fasttext": _fasttext,
-}
+READERS = {"csv": _csv, "tsv": _tsv, "jsonl": _json, "json": _json, "fasttext": _fasttext}

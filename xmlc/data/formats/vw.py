@@ -7,11 +7,10 @@ from array import array
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import CSR, stack_estimates
 
 ID = re.compile("0|[1-9][0-9]{0,9}")  # A name of a feature that is a whole number.
 # Matches the text before the first bar. The labels are a group of the expression. A tag begins with ', or follows the
@@ -23,9 +22,7 @@ HEAD = re.compile(
 BLANK = "an instance. If it has no labels, start the line with |."
 
 
-def read_vw(
-    path: Path, zero_based: bool = False, vocabulary: dict[str, int] | None = None, n_labels: int | None = None
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_labels: int | None) -> tuple[CSR, CSR]:
     """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
 
     A feature is identified by its namespace and its name, and gets the next free number of ``vocabulary``. Without a
@@ -103,7 +100,8 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
         raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
     pairs: dict[str, float] = {}
     for section in rest.split("|"):
-        tokens = _tokens(section)
+        # Only spaces and tabs separate tokens. Other spaces of Unicode may be part of a name.
+        tokens = [token for token in section.replace("\t", " ").split(" ") if token]
         namespace, scale = "", 1.0
         if tokens and section[0] not in " \t":
             namespace, scale = _weighted(tokens.pop(0))
@@ -114,11 +112,6 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             # The sum or product of finite values can be infinite in single precision, so the result is checked.
             decimal(repr(pairs[key]))
     return _labels(head, base, limit), pairs
-
-
-def _tokens(text: str) -> list[str]:
-    # Only spaces and tabs separate tokens. Other spaces of Unicode may be part of a name.
-    return [token for token in text.replace("\t", " ").split(" ") if token]
 
 
 def _weighted(token: str) -> tuple[str, float]:

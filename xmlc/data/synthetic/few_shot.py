@@ -18,7 +18,7 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import Stream, random_permutation, random_unit, stream_key
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import CSR, stack_estimates
 from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.sums import in_turn
 
@@ -64,7 +64,7 @@ class ObjectViews:
         self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
         self._pairs = random_permutation(VIEWS * n_labels, seed, Stream.FEW_SHOT_ORDER)
 
-    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
+    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
         """Draw rows ``start .. end - 1``.
 
         Parameters
@@ -88,16 +88,13 @@ class ObjectViews:
             The range of rows is not valid.
         """
         if not 0 <= start < end <= self._pairs.size:
-            last = self._pairs.size - 1
-            raise XmlcError(
-                f"found rows {start} to {end - 1}, expected rows from 0 to {last} ({VIEWS} for each object)"
-            )
+            expected = f"rows from 0 to {self._pairs.size - 1} ({VIEWS} for each object)"
+            raise XmlcError(f"found rows {start} to {end - 1}, expected {expected}")
         pairs = self._pairs[start:end]
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
         tasks = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
         parts = run_tasks(draw_views, tasks, n_jobs, title="drawing views", unit="rows")
-        X = sparse.csr_array(np.concatenate(parts))
-        return X, _one_label(pairs // VIEWS, self.n_labels), None
+        return sparse.csr_array(np.concatenate(parts)), _one_label(pairs // VIEWS, self.n_labels), None
 
 
 class ShortTexts:
@@ -123,18 +120,17 @@ class ShortTexts:
     def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
         self.n_features, self.n_labels, self.nonzeros, self.seed = n_features, n_labels, nonzeros, seed
 
-    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[sparse.csr_array, sparse.csr_array, None]:
+    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
         """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts."""
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
-        blocks = row_blocks(end - start, ROWS_PER_BLOCK)
-        tasks = [(self.seed, start + a, start + b, *common) for a, b in blocks]
+        tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         parts = list(zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows")))
         lengths, words, counts = map(np.concatenate, parts)
         X = stack_estimates(lengths, words, counts, self.n_features)
         return X, _one_label(np.arange(start, end) % self.n_labels, self.n_labels), None
 
 
-def _one_label(classes: np.ndarray, n_labels: int) -> sparse.csr_array:
+def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
     ones = np.ones((2, classes.size), dtype=np.int64)
     return stack_estimates(ones[0], classes.astype(np.int32), ones[1].astype(bool), n_labels)
 

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
@@ -14,7 +13,7 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import copy_into, sort, stable_order
 from xmlc.kernels.counter_random import Stream, random_below, random_unit, stream_key
-from xmlc.kernels.csr import stack_estimates
+from xmlc.kernels.csr import CSR, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.sums import pairwise
 
@@ -82,13 +81,20 @@ class SyntheticModel:
         self.nonzeros, self.seed, self.posteriors = nonzeros, seed, posteriors
         skipped = min(20, n_features // 100)
         triggers = CANDIDATES_PER_LABEL * labels_per_instance * n_features / (nonzeros * n_labels)
-        self._model = self._draw_model(max(math.ceil(triggers), 1), skipped)
+        n_triggers = max(math.ceil(triggers), 1)
+        drawn = draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped)
+        features, weights, modifier_features, modifier_weights = drawn
+        labels = np.repeat(np.arange(n_labels, dtype=np.int32), n_triggers)
+        order = np.argsort(features.ravel(), kind="stable")
+        starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features))))
+        bias = RANK_PENALTY * elementwise.log1p(np.arange(n_labels))
+        self._model = LabelModel(
+            starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias
+        )
         scores = sample_scores(seed, SAMPLE_ROWS, nonzeros, n_features, self._model)
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)
 
-    def draw(
-        self, start: int, end: int, n_jobs: int | None = None
-    ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array | None]:
+    def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, CSR | None]:
         """Draw instances ``start .. end - 1``.
 
         Parameters
@@ -120,18 +126,7 @@ class SyntheticModel:
         joined = [np.concatenate(part) for part in parts]
         X = stack_estimates(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
         P = stack_estimates(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None
-        Y = stack_estimates(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels)
-        return X, Y, P
-
-    def _draw_model(self, n_triggers: int, skipped: int) -> LabelModel:
-        features, weights, modifier_features, modifier_weights = draw_label_parameters(
-            self.seed, self.n_features, self.n_labels, n_triggers, skipped
-        )
-        labels = np.repeat(np.arange(self.n_labels, dtype=np.int32), n_triggers)
-        order = np.argsort(features.ravel(), kind="stable")
-        starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=self.n_features))))
-        bias = RANK_PENALTY * elementwise.log1p(np.arange(self.n_labels))
-        return LabelModel(starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias)
+        return X, stack_estimates(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels), P
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
@@ -144,9 +139,8 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
     """
     if scores.size <= wanted:
         found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
-        raise XmlcError(
-            f"found labels_per_instance={found:g}, expected at most {least:.2f}. Increase n_labels or nonzeros."
-        )
+        expected = f"at most {least:.2f}. Increase n_labels or nonzeros."
+        raise XmlcError(f"found labels_per_instance={found:g}, expected {expected}")
     low, high = float(scores.min()) - 50.0, float(scores.max()) + 50.0
     for _ in range(80):
         middle = (low + high) / 2
