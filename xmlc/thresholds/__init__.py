@@ -4,8 +4,6 @@ Each name is imported on first use, because the workflow reads a grid from this 
 must not load kernels.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from xmlc.core.lazy import lazy_names
@@ -26,5 +24,4 @@ if TYPE_CHECKING:
     from xmlc.thresholds.pooled import CommonThreshold as CommonThreshold
     from xmlc.thresholds.sweeps import tune as tune
 
-if not TYPE_CHECKING:  # type checkers accept any name of a module with `__getattr__`
-    __getattr__, __dir__, __all__ = lazy_names(__name__)
+lazy_names(__name__)

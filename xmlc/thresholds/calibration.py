@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import Matrix, as_estimates, with_values, without_zeros
-from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.kernels.csr import CSR, Matrix, as_estimates, with_values, without_zeros
+from xmlc.kernels.estimator import Estimator, hyperparameters
 from xmlc.thresholds.methods import checked_pair
 
 
@@ -81,10 +80,9 @@ class IsotonicCalibration(Estimator):
         self._remember_names(given)
         return self
 
-    def transform(self, spe: Matrix) -> sparse.csr_array:
+    def transform(self, spe: Matrix) -> CSR:
         """Return calibrated estimates, csr_array of shape (n, m), with the dtype of ``spe``."""
-        if not hasattr(self, "curves_"):
-            raise not_fitted(self)
+        self._check_learned("curves_")
         self._check_names(spe)
         spe = as_estimates(spe)
         groups, calibrated = self._groups_of(spe), spe.data.copy()
@@ -94,7 +92,7 @@ class IsotonicCalibration(Estimator):
             calibrated[of] = values[np.minimum(np.searchsorted(largest, estimates), largest.size - 1)]
         return without_zeros(with_values(spe, calibrated))
 
-    def _groups_of(self, spe: sparse.csr_array) -> np.ndarray:
+    def _groups_of(self, spe: CSR) -> np.ndarray:
         if self.groups is None:
             return np.zeros(spe.nnz, dtype=np.int64)
         if np.shape(self.groups) != spe.shape[1:]:

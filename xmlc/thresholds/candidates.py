@@ -10,18 +10,16 @@ of positives. Neither depends on the number of estimates, which may be in memory
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
-from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release, with_values
+from xmlc.kernels.csr import CSR, blocks_of_rows, kernel_csr, release, with_values
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """Hold the candidate thresholds of g groups. Each group is a single label, or one group contains all labels.
 
     Estimates are stored as uint32: the bits of a float32, or the rank of a float64, counted from 1. The stored numbers
@@ -53,14 +51,13 @@ class Candidates:
     predicted: np.ndarray
     largest: np.ndarray
     positives: np.ndarray
-    ranked: sparse.csr_array
+    ranked: CSR
     distinct: np.ndarray
 
     def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
         """Return the best threshold of each group, uint32 (g,). See `best_candidates` for the parameters."""
         thresholds = np.empty_like(self.largest)
-        arrays = self.starts, self.lowest, self.hits, self.predicted, self.largest, self.positives
-        best_candidates(*arrays, minima, recall, thresholds)
+        best_candidates(*self[:6], minima, recall, thresholds)
         return thresholds
 
     def bits_of(self, minima: np.ndarray) -> np.ndarray:
@@ -92,16 +89,13 @@ class Candidates:
             lowest, largest, below = numbers.astype(dtype)
             # An estimate above its minimum may equal the minimum in float32, and is then not predicted.
             least = np.where(last > none, largest, np.maximum(minima, below))
-            found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least)
-            found = found.astype(dtype)
+            found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least).astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
                 break
         return found
 
 
-def candidates_of(
-    spe: sparse.csr_array, Y: sparse.csr_array, n_jobs: int | None = None, common: bool = False
-) -> Candidates:
+def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = False) -> Candidates:
     """Find the candidate thresholds of each label, or common thresholds of all labels.
 
     Parameters
@@ -122,7 +116,7 @@ def candidates_of(
         spe = with_values(spe, (ranks + 1).astype(np.uint32).view(np.float32))
     blocks, keys, largest = blocks_of_rows(spe, Y), list[np.ndarray](), np.zeros(m, dtype=np.uint32)
 
-    def hits_in(part: sparse.csr_array, truth: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    def hits_in(part: CSR, truth: CSR) -> tuple[np.ndarray, np.ndarray]:
         found, own = np.empty(truth.nnz, dtype=np.uint64), np.zeros_like(largest)
         n = list_hits(kernel_csr(part), kernel_csr(truth), found, own)
         release(part)
@@ -132,7 +126,7 @@ def candidates_of(
         keys.append(found[0])
         np.maximum(largest, found[1], out=largest)
 
-    def counts_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
+    def counts_in(part: CSR, truth: CSR) -> np.ndarray:
         if common:
             values = np.sort(part.data.view(np.uint32))
             return np.diff(values.searchsorted(lowest), append=values.size)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import Matrix, as_estimates, blocks_of_rows, kernel_csr, per_label, release, warn_of_sums
+from xmlc.kernels.csr import CSR, Matrix, as_estimates, blocks_of_rows, kernel_csr, per_label, release, warn_of_sums
 from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
@@ -152,9 +152,7 @@ class ExpectedF(ThresholdMethod):
         return self
 
 
-def highest_ratios(
-    blocks: Sequence[sparse.csr_array], mass: np.ndarray, counts: np.ndarray, base: np.ndarray
-) -> np.ndarray:
+def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, base: np.ndarray) -> np.ndarray:
     """Return each label's highest ratio M / (base + k) over all sets of k estimates with sum M.
 
     Parameters
@@ -183,14 +181,13 @@ def highest_ratios(
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
-            room = [each[n_kept if fit else 0 :] for each in kept]
-            n_kept += keep_above(*part, ratio, *room, mass, counts)
+            n_kept += keep_above(*part, ratio, *(each[n_kept if fit else 0 :] for each in kept), mass, counts)
             release(block)
         if fit:
             blocks, parts = blocks[:1], [(kept[0][:n_kept], kept[1][:n_kept])]
 
 
-def macro_f_at_k(spe: Matrix, k: int) -> tuple[sparse.csr_array, np.ndarray]:
+def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
     """Find for each instance a set of at most k labels, so that the expected macro F-measure is high.
 
     The expected macro-F is defined as in `ExpectedF`. The method starts with the sets of `ExpectedF` and improves them

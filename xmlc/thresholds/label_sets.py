@@ -7,15 +7,14 @@ import warnings
 from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.inference.distributions import LEAST
 from xmlc.inference.meuf import meuf
 from xmlc.inference.sizes import fit_size_weights, gfm_sizes
-from xmlc.kernels.csr import Matrix, as_estimates, per_label, warn_of_sums
+from xmlc.kernels.csr import CSR, Matrix, as_estimates, per_label, warn_of_sums
 from xmlc.kernels.domains import OneOf
-from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
@@ -127,7 +126,7 @@ class LabelSets(Estimator):
         self.method_ = "ExpectedF"
         return self
 
-    def predict(self, spe: Matrix) -> sparse.csr_array:
+    def predict(self, spe: Matrix) -> CSR:
         """Predict label sets, boolean CSR of shape (n, m).
 
         Parameters
@@ -140,8 +139,7 @@ class LabelSets(Estimator):
         XmlcError
             The number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
         """
-        if not hasattr(self, "method_"):
-            raise not_fitted(self)
+        self._check_learned("method_")
         self._check_names(spe)
         spe = as_estimates(spe, np.float32)
         if spe.shape[1] != self.n_labels_:

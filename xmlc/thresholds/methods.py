@@ -11,15 +11,15 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.checks import check_same_shape
-from xmlc.kernels.csr import Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, validated, with_values
-from xmlc.kernels.estimator import Estimator, hyperparameters, not_fitted
+from xmlc.kernels.csr import CSR, Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, validated, with_values
+from xmlc.kernels.estimator import Estimator, hyperparameters
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.thresholds.candidates import Candidates, candidates_of
 
 
-def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_array:
+def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     """Predict each label whose estimate is strictly greater than its threshold.
 
     Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both
@@ -57,12 +57,12 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> sparse.csr_
     return _above(*_comparable(as_estimates(spe), thresholds))
 
 
-def agreement_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Agreement:
+def agreement_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Agreement:
     """Return the `Agreement` of the truth and the label sets of `apply_thresholds`. Parameters as in `sets_above`."""
     return agreement_of_blocks(sets_above(Y, spe, thresholds))
 
 
-def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | np.ndarray) -> Blocks:
+def sets_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Blocks:
     """Yield blocks of the truth together with the label sets that `apply_thresholds` predicts.
 
     Parameters
@@ -77,7 +77,7 @@ def sets_above(Y: sparse.csr_array, spe: sparse.csr_array, thresholds: float | n
     return sets_by_blocks(Y, spe, lambda part: validated(_above(part, limits)))
 
 
-def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+def _comparable(spe: CSR, thresholds: float | np.ndarray) -> tuple[CSR, np.ndarray]:
     """Convert estimates and thresholds to float32 without changing the result of their comparison."""
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float32:
@@ -87,7 +87,7 @@ def _comparable(spe: sparse.csr_array, thresholds: float | np.ndarray) -> tuple[
     return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
 
-def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
+def _above(spe: CSR, limits: np.ndarray) -> CSR:
     """Predict the labels whose estimates exceed the limits. Estimates and limits are float32."""
     counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
@@ -99,7 +99,7 @@ def _above(spe: sparse.csr_array, limits: np.ndarray) -> sparse.csr_array:
     return predicted
 
 
-def limits_of(spe: sparse.csr_array, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
+def limits_of(spe: CSR, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
     """Return one threshold per label, in the type of the comparison (see `apply_thresholds`)."""
     return per_label(thresholds, spe.shape[1], compared_in(spe.dtype, thresholds), name, kind)
 
@@ -122,10 +122,9 @@ class ThresholdMethod(Estimator):
 
     thresholds_: np.ndarray
 
-    def predict(self, spe: Matrix) -> sparse.csr_array:
+    def predict(self, spe: Matrix) -> CSR:
         """Predict label sets by `apply_thresholds` with the learned thresholds, boolean CSR of shape (n, m)."""
-        if not hasattr(self, "thresholds_"):
-            raise not_fitted(self)
+        self._check_learned("thresholds_")
         self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
 
@@ -154,7 +153,7 @@ class RankingMethod(ThresholdMethod):
         return self.fit_checked(*pair)
 
     @abstractmethod
-    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
         """Learn the thresholds from the estimates and label sets that `checked_pair` returned."""
 
 
@@ -202,22 +201,20 @@ class STO(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
         """Find the candidate thresholds of each label, and choose the label's best candidate above kappa."""
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
         """Choose each label's best candidate above kappa. A sweep over kappa reuses the candidates."""
-        dtype = compared_in(
-            candidates.distinct.dtype if candidates.distinct.size else candidates.ranked.dtype, self.kappa
-        )
+        dtype = compared_in(np.dtype(np.float64 if candidates.distinct.size else np.float32), self.kappa)
         minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
         bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)
         self.thresholds_ = candidates.numbers_of(bits, minima)
         return self
 
 
-def checked_pair(spe: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
+def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     """Check an SPE and the truth, and return both in canonical form.
 
     Raises

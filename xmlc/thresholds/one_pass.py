@@ -13,16 +13,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, kernel_csr, per_label, release
+from xmlc.kernels.csr import CSR, Matrix, as_labels, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.elementwise import mean
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
@@ -38,12 +37,12 @@ ENTRIES_PER_TASK = 1 << 18
 class Instances(NamedTuple):
     """Hold the estimates and the truth of some instances, and the range of labels of each task."""
 
-    spe: sparse.csr_array
-    truth: sparse.csr_array
+    spe: CSR
+    truth: CSR
     tasks: list[tuple[int, int]]
 
 
-def instances(spe: sparse.csr_array, Y: sparse.csr_array) -> list[Instances]:
+def instances(spe: CSR, Y: CSR) -> list[Instances]:
     """Divide estimates and truth into blocks of instances, and divide the labels of each block into ranges."""
     found, n_labels = list[Instances](), Y.shape[1]
     for part, truth in blocks_of_rows(spe, Y):
@@ -68,8 +67,7 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
     """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
     candidates = np.searchsorted(work, np.arange(entries, work[-1], entries))
-    bounds = np.unique(np.concatenate(([0], candidates, [counts.size]))).tolist()
-    return list(pairwise(bounds))
+    return list(pairwise(np.unique(np.concatenate(([0], candidates, [counts.size]))).tolist()))
 
 
 class OnePassMethod(ThresholdMethod):
@@ -268,9 +266,8 @@ class OFO(OnePassMethod):
         if self._counted is None:
             a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
-                raise InvalidParameterError(
-                    f"found a={self.a}, b={self.b}, expected finite numbers with 0 < a <= b / 2"
-                )
+                expected = "finite numbers with 0 < a <= b / 2"
+                raise InvalidParameterError(f"found a={self.a}, b={self.b}, expected {expected}")
             self.thresholds_ = np.maximum((a / b).astype(np.float32), lower)
             self._counted = a, b
         self._run(follow_online_f, blocks, *self._counted, lower, self.thresholds_)
@@ -281,18 +278,11 @@ class OFO(OnePassMethod):
         return lower_bounds_of(self.lower_bounds, n_labels)
 
 
-class Estimating(Protocol):
-    """Describe a fitted model that returns sparse estimates."""
-
-    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates above a threshold, float32 of shape (n, m)."""
-
-
 M = TypeVar("M", bound=OnePassMethod)
 
 
 def fit_in_one_pass(
-    method: M, model: Estimating, X: Matrix, Y: Matrix, min_probability: float = 0.0, instances: int = 1024
+    method: M, model: Any, X: Matrix, Y: Matrix, min_probability: float = 0.0, instances: int = 1024
 ) -> M:
     """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
 
@@ -305,7 +295,7 @@ def fit_in_one_pass(
     method : FTA or OFO
         The threshold method. A fitted method continues from its present state.
     model : estimator
-        A fitted model.
+        A fitted model with ``predict_proba(X, threshold)``, which returns the estimates above a threshold as CSR.
     X : sparse or dense array, shape (n, d)
         Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)

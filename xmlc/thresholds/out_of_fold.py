@@ -13,9 +13,9 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError, shown
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import as_estimates, as_labels, with_values, without_zeros
+from xmlc.kernels.csr import CSR, as_estimates, as_labels, with_values, without_zeros
 from xmlc.kernels.domains import COMMON, SHARE, whole
-from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, not_fitted
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.thresholds.bounds import lower_bounds, priors
 from xmlc.thresholds.methods import apply_thresholds, limits_of
@@ -119,12 +119,11 @@ class OutOfFold(Estimator):
         truth, n_instances = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)"), n_rows(X)
         check_same_instances(n_instances, truth.shape[0])
         if n_instances < self.folds:
-            raise InvalidDataError(
-                f"found folds={self.folds} for {n_instances} instances. Use at most {n_instances} folds."
-            )
+            remedy = f"Use at most {n_instances} folds."
+            raise InvalidDataError(f"found folds={self.folds} for {n_instances} instances. {remedy}")
         fold_of = random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
 
-        def estimate(fold: int) -> sparse.csr_array:
+        def estimate(fold: int) -> CSR:
             others, model = np.flatnonzero(fold_of != fold), unfitted(self.estimator)
             model.fit(rows_of(X, others), rows_of(Y, others))
             return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1])
@@ -140,39 +139,32 @@ class OutOfFold(Estimator):
         self.n_labels_ = truth.shape[1]
         return self
 
-    def _learned(self, Y: sparse.csr_array) -> np.ndarray:
+    def _learned(self, Y: CSR) -> np.ndarray:
         if isinstance(self.method, str):
-            min_probability, measure = self.threshold, self.measure
-            return tune(
-                self.method, self.estimates_, Y, priors(Y), min_probability=min_probability, measure=measure
-            ).thresholds
+            tuned = tune(self.method, self.estimates_, Y, min_probability=self.threshold, measure=self.measure)
+            return tuned.thresholds
         method = unfitted(self.method)
         if getattr(method, "lower_bounds", 0) is None:
             method.lower_bounds = lower_bounds(priors(Y))
-        thresholds: np.ndarray = method.fit(self.estimates_, Y).thresholds_
-        return thresholds
+        return method.fit(self.estimates_, Y).thresholds_
 
-    def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> sparse.csr_array:
+    def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> CSR:
         """Return the estimates above a threshold, float32 CSR of shape (n, m).
 
         If ``threshold`` is None, ``self.threshold`` is used.
         """
-        if not hasattr(self, "estimator_"):
-            raise not_fitted(self)
-        min_probability = self.threshold if threshold is None else threshold
-        return estimates_above(self.estimator_, X, min_probability, self.n_labels_)
+        self._check_learned("estimator_")
+        return estimates_above(self.estimator_, X, self.threshold if threshold is None else threshold, self.n_labels_)
 
-    def predict(self, X: Any) -> sparse.csr_array:
+    def predict(self, X: Any) -> CSR:
         """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n, m)."""
-        if not hasattr(self, "estimator_"):
-            raise not_fitted(self)
+        self._check_learned("estimator_")
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
         """Return the feature names of the model, if the model stores names."""
-        names: np.ndarray = self.estimator_.feature_names_in_
-        return names
+        return self.estimator_.feature_names_in_
 
     @property
     def n_features_in_(self) -> int:
@@ -191,7 +183,7 @@ def unfitted(estimator: Any) -> Any:
     return clone(estimator, safe=False)  # an object without hyperparameters is deep-copied
 
 
-def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> sparse.csr_array:
+def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> CSR:
     """Return the estimates of any model above a threshold, CSR of shape (n, m).
 
     Parameters

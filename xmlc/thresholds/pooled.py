@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Literal, Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import blocks_of_rows, kernel_csr, release
+from xmlc.kernels.csr import CSR, blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
@@ -62,7 +61,7 @@ class CommonThreshold(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_checked(self, spe: sparse.csr_array, Y: sparse.csr_array) -> Self:
+    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
         """Find the common candidate thresholds of all labels, and choose the best candidate."""
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
@@ -74,14 +73,14 @@ class CommonThreshold(RankingMethod):
         self.thresholds_ = candidates.numbers_of(np.repeat(bits, minima.size), minima)
         return self
 
-    def _best_of_instances(self, candidates: Candidates, Y: sparse.csr_array) -> np.ndarray:
+    def _best_of_instances(self, candidates: Candidates, Y: CSR) -> np.ndarray:
         """Return the best threshold for the mean over instances, uint32 (1,) as stored in `Candidates`."""
         # Instances at the end without estimates and labels are left out, because they do not affect the choice.
         in_use = np.flatnonzero((np.diff(candidates.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = int(in_use[-1]) + 1 if in_use.size else 0
         unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(candidates.lowest.size, dtype=np.int64)
 
-        def gains_in(part: sparse.csr_array, truth: sparse.csr_array) -> np.ndarray:
+        def gains_in(part: CSR, truth: CSR) -> np.ndarray:
             own = np.zeros_like(gains)
             add_gains(kernel_csr(part), kernel_csr(truth), candidates.lowest, unit, *self.overlap, own)
             release(part)

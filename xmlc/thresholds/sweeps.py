@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError, nearest
-from xmlc.kernels.csr import per_label
+from xmlc.kernels.csr import CSR, per_label
 from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, measure_scores
 from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
@@ -22,8 +21,7 @@ from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
 from xmlc.thresholds.pooled import CommonThreshold
 
 
-@dataclass(frozen=True)
-class GridPoint:
+class GridPoint(NamedTuple):
     """Hold the thresholds for one value of a method's grid.
 
     Attributes
@@ -41,12 +39,11 @@ class GridPoint:
     b: float | None = None
 
 
-CSR = sparse.csr_array
-SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], Iterator[GridPoint]]
+GridPoints = Iterator[GridPoint]
+SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], GridPoints]
 
 
-@dataclass(frozen=True)
-class SweptMethod:
+class SweptMethod(NamedTuple):
     """Hold the sweep function of a method, and the measure (a name in `TUNABLE`) by which a grid point is chosen."""
 
     sweep: SweepFunction
@@ -84,8 +81,7 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
     return add
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(NamedTuple):
     """Hold a grid point and the scores of its thresholds.
 
     Attributes
@@ -105,8 +101,7 @@ class Tried:
     test: dict[str, float] | None
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """Hold the result of `xmlc.thresholds.tune`.
 
     Attributes
@@ -126,14 +121,14 @@ class Tuned:
 
 def tune(
     method: str,
-    spe: sparse.csr_array,
-    Y: sparse.csr_array,
+    spe: CSR,
+    Y: CSR,
     priors: np.ndarray | None = None,
     grid: Sequence[float] = GRID,
     min_probability: float = 0.0,
     score_test: Callable[[np.ndarray], dict[str, float]] | None = None,
     measure: str | None = None,
-    unlabelled: sparse.csr_array | None = None,
+    unlabelled: CSR | None = None,
 ) -> Tuned:
     """Try all points of a method's grid, and choose the best point by a measure on the validation set.
 
@@ -212,7 +207,7 @@ def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
 
 
 @register("fta")
-def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     """Yield the thresholds kappa_j = max(1/c, nu_j) for each c (Section 6.2)."""
     nu = lower_bounds(priors)
     for c in checked_grid(grid):
@@ -220,7 +215,7 @@ def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> It
 
 
 @register("fta-labelwise")
-def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     """Yield, for each c, the best threshold of each label among max(1/c', nu_j) with c' <= c."""
     grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
     scores, fixed = FTA(grid, lower_bounds=lower).fit(spe, Y).label_scores(), fixed_thresholds(grid)
@@ -231,16 +226,27 @@ def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[fl
         yield GridPoint(np.maximum(fixed[chosen], lower), c=c)
 
 
-@register("sto")
-def sweep_sto(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
-    """Yield the thresholds of STO with kappa_j = max(1/c, nu_j), for each c."""
-    nu, candidates = lower_bounds(priors), candidates_of(spe, Y)
+def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
+    """Yield the thresholds of the method ``for-<measure>``.
+
+    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum thresholds are
+    kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For any other average, the method is the
+    optimal common threshold, which needs neither a minimum nor a grid.
+    """
+    average, overlap = measure
+    if average != "macro":
+        yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
+        return
+    nu, candidates = lower_bounds(priors, overlap.recall), candidates_of(spe, Y)
     for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu)).fit_candidates(candidates).thresholds_, c=c)
+        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c)
+
+
+register("sto")(partial(_for_measure, TUNABLE["macro_f"]))
 
 
 @register("ofo")
-def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     """Yield the thresholds of OFO with a = 1, for each b in C."""
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
@@ -264,43 +270,25 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
 
 
 @register("ofo-ab")
-def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     """Yield the thresholds of OFO for each candidate pair of a and b (Appendix D, Table 4)."""
     return _run_ofo(spe, Y, priors, ((a, b, b / a) for a, b in ofo_pairs(grid)))
 
 
-def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> Iterator[GridPoint]:
+def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> GridPoints:
     """Yield the thresholds of OFO for each point (a, b, c)."""
     nu, blocks = lower_bounds(priors), instances(spe, Y)
     for a, b, c in points:
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
 
 
-def fit_unlabelled(method: str, spe: sparse.csr_array, priors: np.ndarray | None) -> ExpectedF:
+def fit_unlabelled(method: str, spe: CSR, priors: np.ndarray | None) -> ExpectedF:
     """Return a fitted method of ``UNLABELLED_METHODS``, for the instances whose estimates are given."""
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
-def _unlabelled(method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Iterator[GridPoint]:
+def _unlabelled(method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     yield GridPoint(fit_unlabelled(method, spe, priors).thresholds_)
-
-
-def _for_measure(
-    measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]
-) -> Iterator[GridPoint]:
-    """Yield the thresholds of the method ``for-<measure>``.
-
-    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum thresholds kappa include
-    the measure's lower bound. ``for-macro-f`` equals ``sto``. For any other average, the method is the optimal common
-    threshold, which needs neither a minimum nor a grid.
-    """
-    average, overlap = measure
-    if average != "macro":
-        yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
-        return
-    nu, candidates = lower_bounds(priors, overlap.recall), candidates_of(spe, Y)
-    for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c)
 
 
 for _name in UNLABELLED_METHODS:

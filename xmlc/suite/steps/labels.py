@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +77,7 @@ def command(
                 thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, mean(fitted.expected_)
             elif method in TUNED:
                 tuned = tune(method, spe, Y, prior, measure=measure)
-                thresholds, scores[method] = tuned.thresholds, asdict(tuned.grid[tuned.best])
+                thresholds, scores[method] = tuned.thresholds, tuned.grid[tuned.best]._asdict()
             if thresholds is not None:
                 np.save(folder / f"{method}.thresholds.npy", thresholds)
                 sets = apply_thresholds(spe_test, thresholds)

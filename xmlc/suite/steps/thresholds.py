@@ -110,7 +110,7 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
 
 def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
     """Predict label sets of the test set with the best thresholds, score them, and write ``<method>.json``."""
-    grid = tuple(GridScores(**asdict(point)) for point in tuned.grid)
+    grid = tuple(GridScores(**point._asdict()) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
     ms = predict_test(step, spe["test"], tuned.thresholds)
     validation, test, resampled = score(step.data, spe, tuned.thresholds)
