@@ -48,17 +48,11 @@ def counting_scratch(indptr, m, n_samples):
         longest = max(longest, indptr[r + 1] - indptr[r])
     for i in range((indptr.size - 1) // n_samples):
         most = max(most, indptr[(i + 1) * n_samples] - indptr[i * n_samples])
-    largest_table = min(longest, n_samples) * min(most, m)
-    return CountingScratch(
-        np.full(m, -1, dtype=np.int32),
-        np.empty(longest + 1, dtype=np.int64),
-        np.empty(most + FILL, dtype=np.int32),
-        np.empty(longest + 1),
-        np.empty(most + 1, dtype=np.uint32),
-        np.empty(most, dtype=np.uint64),
-        np.zeros(largest_table, dtype=np.uint32),
-        np.arange(n_samples + 1) / n_samples,
-    )
+    place, column = np.full(m, -1, dtype=np.int32), np.empty(longest + 1, dtype=np.int64)
+    columns, sizes = np.empty(most + FILL, dtype=np.int32), np.empty(longest + 1)
+    ids, keys = np.empty(most + 1, dtype=np.uint32), np.empty(most, dtype=np.uint64)
+    counts = np.zeros(min(longest, n_samples) * min(most, m), dtype=np.uint32)
+    return CountingScratch(place, column, columns, sizes, ids, keys, counts, np.arange(n_samples + 1) / n_samples)
 
 
 @njit(cache=True, nogil=True)

@@ -9,8 +9,6 @@ the best sets, as uint32, instance after instance. Each kernel writes the sizes 
 F-measures to arrays.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

@@ -5,8 +5,6 @@ kernels therefore search only for the size. Let p_1 >= p_2 >= ... be the margina
 marginals, and M_k is the sum of the first k marginals.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

@@ -4,8 +4,6 @@ A distribution ends at a number of positives that is reached with a probability 
 the remaining entries. Only the probability of larger numbers of positives is lost.
 """
 
-from __future__ import annotations
-
 from math import ldexp
 
 import numpy as np

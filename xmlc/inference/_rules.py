@@ -3,8 +3,6 @@
 Kernels for a block have the parameters of `xmlc.inference._independent.meuf_rows`, and return the labels of the sets.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

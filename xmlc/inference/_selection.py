@@ -3,8 +3,6 @@
 Labels are sorted by descending marginal. The entries of a column of F are then nearly in descending order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit

@@ -6,24 +6,15 @@ a dense array) describe independent labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import as_numbers
-from xmlc.kernels.csr import (
-    Matrix,
-    as_estimates,
-    as_labels,
-    check_probabilities,
-    stack_estimates,
-    warn_of_sums,
-    with_values,
-)
+from xmlc.kernels.csr import CSR, Matrix, as_estimates, as_labels, check_probabilities, stack_estimates, warn_of_sums
 from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
@@ -71,14 +62,12 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
     P = P[None] if P.ndim == 2 else P
     if P.ndim != 3 or p_empty.shape != P.shape[:1]:
-        raise InvalidDataError(
-            f"P and p_empty: found shapes {P.shape} and {p_empty.shape}, expected (n, m, S) and (n,)"
-        )
+        found = f"shapes {P.shape} and {p_empty.shape}"
+        raise InvalidDataError(f"P and p_empty: found {found}, expected (n, m, S) and (n,)")
     sizes = np.arange(1, P.shape[2] + 1) if sizes is None else np.asarray(sizes)
     if sizes.shape != P.shape[2:] or not np.issubdtype(sizes.dtype, np.integer):
-        raise InvalidDataError(
-            f"sizes: found {sizes.dtype} of shape {sizes.shape}, expected integers of shape {P.shape[2:]}"
-        )
+        expected = f"integers of shape {P.shape[2:]}"
+        raise InvalidDataError(f"sizes: found {sizes.dtype} of shape {sizes.shape}, expected {expected}")
     if sizes.size and not (sizes[0] >= 1 and sizes[-1] <= P.shape[1] and (np.diff(sizes) > 0).all()):
         expected = f"ascending numbers from 1 to {P.shape[1]}, the number of labels"
         raise InvalidDataError(f"sizes: found {sizes.tolist()}, expected {expected}")
@@ -92,7 +81,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     return LabelsBySize(P, p_empty, sizes.astype(np.int64))
 
 
-def as_marginals(marginals: Any) -> sparse.csr_array:
+def as_marginals(marginals: Any) -> CSR:
     """Return marginals p(Y_i = 1) as canonical CSR without stored zeros, float32 or float64, shape (n, m).
 
     Parameters
@@ -114,18 +103,15 @@ ROWS_PER_TASK = 64
 
 
 def predict_blocks(
-    predict: Callable[[int, int], tuple[np.ndarray, np.ndarray, np.ndarray]],
-    shape: tuple[int, int],
-    n_jobs: int | None,
-    rows_per_task: int = ROWS_PER_TASK,
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Call ``predict(start, end)`` for each block of instances, and join the results.
+    predict: Callable[..., np.ndarray], shape: tuple[int, int], n_jobs: int | None, rows_per_task: int = ROWS_PER_TASK
+) -> tuple[CSR, np.ndarray]:
+    """Call ``predict(start, end, counts, values)`` for each block of instances, and join the results.
 
     Parameters
     ----------
     predict : callable
-        Returns the labels of the sets (uint32), the sizes of the sets (int64), and their expected F-measures (float64).
-        Labels are in the order of the instances, and in any order within an instance.
+        Returns the labels of the sets (uint32), in the order of the instances, and in any order within an instance.
+        Writes the sizes of the sets to ``counts`` (int64), and their expected F-measures to ``values`` (float64).
     shape : (n, m)
     n_jobs : int or None
         Number of threads. The blocks do not depend on the number of threads.
@@ -137,14 +123,10 @@ def predict_blocks(
     Y_hat : csr_array of bool, shape (n, m)
     expected_f : ndarray of float64, shape (n,)
     """
-    results = run_tasks(predict, row_blocks(shape[0], rows_per_task), n_jobs)
-    parts = zip(*results) if results else ((), (), ())
-    kept, counts, values = (_joined(part, dtype) for part, dtype in zip(parts, (np.uint32, np.int64, np.float64)))
+    counts, values = np.empty(shape[0], dtype=np.int64), np.empty(shape[0])
+    tasks = [(start, end, counts[start:end], values[start:end]) for start, end in row_blocks(shape[0], rows_per_task)]
+    kept = np.concatenate([np.empty(0, dtype=np.uint32), *run_tasks(predict, tasks, n_jobs)])
     return stack_estimates(counts, kept.view(np.int32), np.ones(kept.size, dtype=bool), shape[1]), values
-
-
-def _joined(parts: Sequence[np.ndarray], dtype: type) -> np.ndarray:
-    return np.concatenate([np.empty(0, dtype), *parts])
 
 
 def predict_from_marginals(
@@ -154,7 +136,7 @@ def predict_from_marginals(
     *arguments: Any,
     rows_per_task: int = ROWS_PER_TASK,
     trusting: bool = False,
-) -> tuple[sparse.csr_array, np.ndarray]:
+) -> tuple[CSR, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
 
     The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. Marginals are float64 and above 0.
@@ -165,13 +147,11 @@ def predict_from_marginals(
     if trusting:
         warn_of_sums(float(p.data.sum(dtype=np.float64)), LEAST * p.shape[0], np.inf, p.shape[0])
 
-    def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
         first, last = p.indptr[start], p.indptr[end]
-        counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
         block = p.indptr[start : end + 1].astype(np.int64) - first
         labels = p.indices[first:last].astype(np.int32).view(np.uint32)
-        kept = kernel(block, labels, p.data[first:last].astype(np.float64), *arguments, counts, values)
-        return kept, counts, values
+        return kernel(block, labels, p.data[first:last].astype(np.float64), *arguments, *results)
 
     return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
@@ -264,19 +244,11 @@ def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:
     XmlcError
         The shapes differ.
     """
-    p = as_marginals(spe)
-    everything = sets_by_blocks(Y, p, lambda part: with_values(part, np.ones(part.nnz, dtype=bool)))
-    found = agreement_of_blocks(everything)
+    found = agreement_of_blocks(sets_by_blocks(Y, as_marginals(spe), lambda part: part.astype(bool)))
     return found.row_positives - found.row_hits
 
 
-def truncation_loss(
-    marginals: sparse.csr_array,
-    min_probability: float,
-    Y: sparse.csr_array,
-    Y_hat: sparse.csr_array,
-    expected_f: np.ndarray,
-) -> float:
+def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, expected_f: np.ndarray) -> float:
     """Return an upper bound of the mean expected F lost by a minimum probability, from the true labels below it.
 
     The number of these labels estimates the sum of the dropped marginals. `truncation_bound` is linear in this sum,
@@ -297,5 +269,4 @@ def truncation_loss(
         The maximiser's values of the sets.
     """
     missed = missed_below(marginals, Y)
-    linear = truncation_bound(Y_hat, expected_f, missed, kappa=0.0)
-    return min(mean(missed), 2 * min_probability) + mean(linear)
+    return min(mean(missed), 2 * min_probability) + mean(truncation_bound(Y_hat, expected_f, missed, kappa=0.0))

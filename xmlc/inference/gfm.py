@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.inference._gfm import gfm_dense, gfm_marginals, gfm_samples
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
 from xmlc.inference.samples import Samples, checked_samples
+from xmlc.kernels.csr import CSR
 from xmlc.kernels.domains import MANY, check, whole
 
 NO_THRESHOLDS = np.empty(0)
 
 
-def gfm(
-    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
-) -> tuple[sparse.csr_array, np.ndarray]:
+def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm 1).
 
     The result is exact for any joint distribution of the labels, with 0/0 = 1. Among sets of equal value, the set with
@@ -68,7 +66,7 @@ def gfm(
 
 def gfm_t(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None, n_thresholds: int | None = None
-) -> tuple[sparse.csr_array, np.ndarray]:
+) -> tuple[CSR, np.ndarray]:
     """Find for each instance the best set of the form "the k most probable labels" (GFM-T, gfm2011, Section 3).
 
     The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with equal marginals are
@@ -108,42 +106,27 @@ def gfm_t(
     return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
 
 
-def _maximise(
-    P: Any, p_empty: object, sizes: object, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
-) -> tuple[sparse.csr_array, np.ndarray]:
+def _maximise(P: Any, p_empty: object, sizes: object, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
+    """Run Algorithm 1. ``options`` are ``by_marginal`` and ``thresholds`` of `xmlc.inference._gfm.best_size`."""
     if isinstance(P, Samples):
-        return _from_samples(checked_samples(P), n_jobs, by_marginal, thresholds)
-    if isinstance(P, LabelsBySize):
-        return _from_labels_by_size(checked_labels_by_size(*P), n_jobs, by_marginal, thresholds)
-    if p_empty is not None:
-        return _from_labels_by_size(checked_labels_by_size(P, p_empty, sizes), n_jobs, by_marginal, thresholds)
-    return predict_from_marginals(gfm_marginals, P, n_jobs, by_marginal, thresholds, trusting=True)
+        return _from_samples(checked_samples(P), n_jobs, options)
+    if p_empty is None and not isinstance(P, LabelsBySize):
+        return predict_from_marginals(gfm_marginals, P, n_jobs, *options, trusting=True)
+    given = checked_labels_by_size(*(P if isinstance(P, LabelsBySize) else (P, p_empty, sizes)))
 
-
-def _from_labels_by_size(
-    given: LabelsBySize, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
-) -> tuple[sparse.csr_array, np.ndarray]:
-    def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
-        block = given.P[start:end], given.p_empty[start:end]
-        kept = gfm_dense(*block, given.sizes, by_marginal, thresholds, counts, values)
-        return kept, counts, values
+    def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
+        return gfm_dense(given.P[start:end], given.p_empty[start:end], given.sizes, *options, *results)
 
     return predict_blocks(predict, given.P.shape[:2], n_jobs)
 
 
-def _from_samples(
-    samples: Samples, n_jobs: int | None, by_marginal: bool, thresholds: np.ndarray
-) -> tuple[sparse.csr_array, np.ndarray]:
+def _from_samples(samples: Samples, n_jobs: int | None, options: tuple[Any, ...]) -> tuple[CSR, np.ndarray]:
     Y, n_samples = samples
     n, m = Y.shape[0] // n_samples, Y.shape[1]
 
-    def predict(start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
         rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
         labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
-        rows -= rows[0]
-        counts, values = np.empty(end - start, dtype=np.int64), np.empty(end - start)
-        kept = gfm_samples(rows, labels, m, n_samples, by_marginal, thresholds, counts, values)
-        return kept, counts, values
+        return gfm_samples(rows - rows[0], labels, m, n_samples, *options, *results)
 
     return predict_blocks(predict, (n, m), n_jobs)

@@ -16,9 +16,9 @@ from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
 from xmlc.inference.samples import Samples, checked_samples, marginals_of
 from xmlc.inference.sizes import gfm_sizes
-from xmlc.kernels.csr import ENTRIES_PER_BLOCK, release, some_rows
+from xmlc.kernels.csr import CSR, ENTRIES_PER_BLOCK, release, some_rows
 
-Infer = Callable[..., tuple[sparse.csr_array, np.ndarray]]
+Infer = Callable[..., tuple[CSR, np.ndarray]]
 
 
 class Method(NamedTuple):
@@ -100,7 +100,7 @@ def infer_blocks(
     n_jobs: int | None = None,
     time_limit_seconds: float | None = None,
     size_weights: np.ndarray | None = None,
-) -> tuple[sparse.csr_array, np.ndarray] | None:
+) -> tuple[CSR, np.ndarray] | None:
     """Run a method block by block, and stop after a time limit, as for the entries "-" in Table 1 of gfm2011.
 
     The block size depends only on the method and the data, and does not change the result. The function checks the time

@@ -6,19 +6,18 @@ MEUF is exact for independent labels.
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.inference._independent import meuf_rows
 from xmlc.inference._rules import first_rows, hamming_rows, jansche_rows
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
-from xmlc.kernels.csr import Matrix
+from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
 # The published procedures take milliseconds per instance, so even small tasks keep several threads busy.
 JANSCHE_ROWS_PER_TASK = 16
 
 
-def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
 
     The sets equal those of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu, "Optimizing
@@ -62,7 +61,7 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array
     return predict_from_marginals(meuf_rows, marginals, n_jobs, True, trusting=True)
 
 
-def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
     For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels. The
@@ -81,7 +80,7 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr
     return _by_dynamic_programme(marginals, n_jobs, 0)
 
 
-def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[sparse.csr_array, np.ndarray]:
+def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[CSR, np.ndarray]:
     """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m. The total time is O(m^3).
 
     The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
@@ -124,7 +123,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 
-def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[sparse.csr_array, np.ndarray]:
+def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[CSR, np.ndarray]:
     p = as_marginals(marginals)
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
 
@@ -132,7 +131,7 @@ def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -
 # The functions below apply simple rules: Lewis' approximation, the rule for exactly one label, and H.
 
 
-def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
 
     The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value prod_i (1 - p_i) for
@@ -152,7 +151,7 @@ def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_arra
     return predict_from_marginals(first_rows, marginals, n_jobs, False)
 
 
-def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after del Coz et al.).
 
     The set contains the k most probable labels, for the smallest k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
@@ -176,7 +175,7 @@ def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.cs
     return predict_from_marginals(first_rows, marginals, n_jobs, True)
 
 
-def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H, Section 4).
 
     Parameters, results and errors are as in `xmlc.inference.meuf`. ``expected_f`` is the predicted set's expected

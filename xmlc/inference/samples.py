@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import as_labels, stack_estimates
+from xmlc.kernels.csr import CSR, as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
@@ -24,7 +23,7 @@ class Samples(NamedTuple):
         Number of label sets per instance.
     """
 
-    Y: sparse.csr_array
+    Y: CSR
     n_samples: int
 
 
@@ -46,7 +45,7 @@ def checked_samples(samples: object) -> Samples:
     return Samples(Y, n_samples)
 
 
-def marginals_of(samples: Samples) -> sparse.csr_array:
+def marginals_of(samples: Samples) -> CSR:
     """Return estimates of p(Y_i = 1), the relative frequencies in the samples, as float64 CSR of shape (n, m).
 
     Raises

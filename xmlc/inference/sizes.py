@@ -16,7 +16,6 @@ from __future__ import annotations
 from math import ldexp
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 from xmlc.core.kernel_cache import njit
@@ -32,7 +31,7 @@ from xmlc.inference._positives import (
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.checks import as_numbers
-from xmlc.kernels.csr import Matrix, as_labels, blocks_of_rows, release, some_rows
+from xmlc.kernels.csr import CSR, Matrix, as_labels, blocks_of_rows, release, some_rows
 from xmlc.kernels.float64 import log
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
@@ -81,9 +80,8 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
-        raise InvalidDataError(
-            f"marginals and Y: found shapes {p.shape} and {Y.shape}, expected equal shapes and a row"
-        )
+        shapes = f"shapes {p.shape} and {Y.shape}"
+        raise InvalidDataError(f"marginals and Y: found {shapes}, expected equal shapes and a row")
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -109,9 +107,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     return weights if weights.max() > 0 else np.ones(n_sizes)
 
 
-def gfm_sizes(
-    marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None
-) -> tuple[sparse.csr_array, np.ndarray]:
+def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
     The maximum is exact. The form of the result and the choice among equal values are as in `xmlc.inference.gfm`. With
