@@ -18,7 +18,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xmlc.core.errors import INTERRUPTED, RENAMED, XmlcError, needs_extra
 
@@ -33,9 +33,7 @@ from xmlc.core.advice import message_of, sentence_of
 
 # The help lists commands under these titles. Maps each title to its commands, and each command to its description.
 GROUPS = {
-    "Your own study": {
-        "new": "Create a study with an example suite, model and method.",
-    },
+    "Your own study": {"new": "Create a study with an example suite, model and method."},
     "Your own files": {
         "fit": "Train a classifier on labelled texts or features.",
         "predict": "Predict label rankings and label sets.",
@@ -89,9 +87,7 @@ COMMANDS = [name for commands in GROUPS.values() for name in commands]
 class LazyGroup(click.Group):
     """Import click's subcommands when they are needed, and print an `XmlcError` as one message."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Return the subcommand with a name. If no subcommand has this name, suggest the nearest name."""
         name = RENAMED.get(args[0], args[0]).lower() if args else ""
         if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
@@ -111,8 +107,7 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             extra = "text" if MODULES.get(name) == TEXTS else "workflow"
             raise needs_extra(f"xmlc {name}: found no package {error.name}", extra) from error
-        found: click.Command = getattr(module, f"{name.replace('-', '_')}_command", None) or module.command
-        return found
+        return getattr(module, f"{name.replace('-', '_')}_command", None) or module.command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands into the help by group, without importing them."""
@@ -185,14 +180,7 @@ def _reworded(error: click.ClickException) -> click.ClickException:
     return error
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: object = None,
-    line: object = None,
-) -> None:
+def _show_warning(message: object, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """Print a warning in the form of an error message.
 
     Add the file and line that caused the warning, unless it is a `UserWarning`.

@@ -21,16 +21,14 @@ REPLACED = "Replaces only folders from xmlc."
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def threads_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option ``--threads`` to a command. The option limits numba's threads before any module imports numba."""
+def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
+    """Limit numba's threads, and return their number. Eager options do this before any module imports numba."""
+    set_process_threads(value)
+    return value
 
-    def use(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-        set_process_threads(value)
-        return value
 
-    return click.option(
-        "--threads", default=1, show_default=True, callback=use, is_eager=True, help="Number of threads."
-    )(command)
+THREADS: dict[str, Any] = {"default": 1, "show_default": True, "callback": use_threads, "is_eager": True}
+threads_option = click.option("--threads", **THREADS, help="Number of threads.")
 
 
 def out_option(
@@ -66,9 +64,8 @@ def parse_parameters(text: str) -> Hyperparameters:
     try:
         parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
-        raise click.BadParameter(
-            f"""found {text!r}, expected a JSON object such as '{{"n_trees": 5}}'. Check character {error.pos + 1}."""
-        ) from error
+        expected = f"""a JSON object such as '{{"n_trees": 5}}'. Check character {error.pos + 1}."""
+        raise click.BadParameter(f"found {text!r}, expected {expected}") from error
     if not isinstance(parameters, dict):
         raise click.BadParameter(f'found {text!r}, expected a JSON object such as {{"n_trees": 3}}')
     return parameters

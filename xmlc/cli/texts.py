@@ -18,7 +18,7 @@ from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
 from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.npz import load_npz
-from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, Columns, Document, documents, format_of
+from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, USUAL, Columns, Document, documents, format_of
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.classification import classification_metrics
@@ -36,10 +36,8 @@ RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels i
 DIGITS = 6  # Number of digits with which an estimate is printed.
 PRESET = "plt-ranking"  # Selects the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
-ESTIMATORS_HELP = (
-    f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. "
-    "Your own class: module:Class or path/to/file.py:Class."
-)
+OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
+ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
 FORMATS_HELP = f"Formats of texts: {', '.join(READERS)}. Formats of features: {', '.join(FORMATS)}."
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -56,12 +54,9 @@ def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> s
 
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add options for reading a file of texts."""
-    usual = Columns()
     for option in (
         click.option(
-            "--separator",
-            callback=not_empty,
-            help="Separator of labels.  [default: ; or blanks between URIs]",
+            "--separator", callback=not_empty, help="Separator of labels.  [default: ; or blanks between URIs]"
         ),
         click.option(
             "--delimiter",
@@ -70,16 +65,15 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--labels",
-            default=usual.labels,
+            default=USUAL.labels,
             show_default=True,
             help="Column or key of the labels, or a second file with the labels.",
         ),
-        click.option("--text", default=usual.text, show_default=True, help="Column or key of the text."),
+        click.option("--text", default=USUAL.text, show_default=True, help="Column or key of the text."),
         click.option(
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
             metavar="NAME",
-            default=None,
             help="Format of FILE, see below.  [default: from the suffix or content of FILE]",
         ),
     ):
@@ -88,15 +82,11 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    help="Train a classifier on the labelled texts or features in FILE.",
-    epilog=f"{ESTIMATORS_HELP}\n\n{FORMATS_HELP}",
+    help="Train a classifier on the labelled texts or features in FILE.", epilog=f"{ESTIMATORS_HELP}\n\n{FORMATS_HELP}"
 )
 @click.argument("file", type=INPUT)
 @click.option(
-    "--estimator",
-    default=None,
-    metavar="NAME",
-    help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]",
+    "--estimator", metavar="NAME", help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]"
 )
 @click.option("--parameters", metavar="JSON", default="{}", callback=lambda ctx, _, text: parse_parameters(text),
               help="Hyperparameters as a JSON object.")  # fmt: skip
@@ -140,10 +130,7 @@ def fit_command(
         if n == 0:
             raise XmlcError(f"{file}: found no texts, expected at least one. The file may be empty.")
         if total == 0:
-            found = f"{n} texts and no label"
-            raise XmlcError(
-                f"{file}: found {found}, expected labels in {given['labels']!r}. Set --labels to their column."
-            )
+            raise _no_label(file, f"{n} texts and no label", given)
         model.save(out)
     else:
         X, Y = features_and_labels(file, given)
@@ -160,9 +147,8 @@ def fit_command(
 )
 @click.argument("file", type=INPUT)
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder from `xmlc fit`.")
-@click.option("-k", type=click.IntRange(1), default=None, help="Write the k best labels and no label set.")
-@click.option("--threshold", type=click.FloatRange(0, 1), default=None,
-              help="Label set: labels with a greater probability.")  # fmt: skip
+@click.option("-k", type=click.IntRange(1), help="Write the k best labels and no label set.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Label set: labels with a greater probability.")
 @click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
               help="Output format.")  # fmt: skip
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy to the output.")
@@ -214,9 +200,7 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     if len(found) != len(truths):
         raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as in {file}")
     if not any(truths):
-        raise XmlcError(
-            f"{file}: found no label, expected labels in {given['labels']!r}. Set --labels to their column."
-        )
+        raise _no_label(file, "no label", given)
     rankings = [[name for name, _ in labels] for labels, _ in found]
     sets = [chosen or [] for _, chosen in found]
     if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
@@ -229,15 +213,18 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     for row, ranking in zip(labels, rankings, strict=True):
         row[: len(ranking)] = [column[name] for name in ranking]
     measures = {"P": precision_at_k, "nDCG": ndcg_at_k, "R": recall_at_k}
-    rows: list[tuple[str, float]] = [
-        (f"{name}@{k}", of(Y, labels, k)) for name, of in measures.items() for k in AT if k <= width
-    ]
+    rows = [(f"{name}@{k}", of(Y, labels, k)) for name, of in measures.items() for k in AT if k <= width]
     scores = classification_metrics(Y, indicator(sets, column))
     rows += [(title, scores[name]) for name, title in SETS.items()]
     cells = [(title, f"{100 * value:.2f}") for title, value in rows]
     left, right = (max(map(len, column)) for column in zip(*cells, strict=True))
     rule = f"{'-' * left}  {'-' * right}"
     click.echo("\n".join([rule, *(f"{title:{left}}  {value}" for title, value in cells), rule]))
+
+
+def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
+    expected = f"labels in {given['labels']!r}. Set --labels to their column."
+    return XmlcError(f"{file}: found {found}, expected {expected}")
 
 
 def is_texts(file: Path, format: str | None) -> bool:
@@ -253,7 +240,7 @@ def is_texts(file: Path, format: str | None) -> bool:
 
 def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
     """Read features and labels from one file or from two files."""
-    second = None if given["labels"] == Columns().labels else given["labels"]
+    second = None if given["labels"] == USUAL.labels else given["labels"]
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
