@@ -223,6 +223,12 @@ def replace_folder(new: Path, path: Path) -> None:
     _remove(aside)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text in UTF-8, atomically."""
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
     """Write ``content`` as indented JSON, atomically. Numpy numbers and arrays are converted to plain ones.
 
@@ -231,9 +237,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
     ValueError
         A number is not finite. JSON has no such numbers, and results must not hide them.
     """
-    text = _json(content)
-    with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(path, _json(content))
 
 
 def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import yaml
 
-from xmlc.core.files import atomic_file
+from xmlc.core.files import write_text
 from xmlc.core.memory import machine_memory
 from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
@@ -161,8 +161,7 @@ def cost_report(
 def save_settings(settings: Mapping[str, object]) -> None:
     """Save settings for the option ``--configfile`` in this folder, unless there are none."""
     if settings:
-        with atomic_file(BETTER_SETTINGS) as file:
-            file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+        write_text(BETTER_SETTINGS, yaml.safe_dump(settings, sort_keys=False))
 
 
 def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_file
+from xmlc.core.files import write_text
 from xmlc.suite.config.folders import STUDY
 from xmlc.suite.config.planned import Declared, Where
 from xmlc.suite.config.suite import read_suite
@@ -70,8 +70,7 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
     # `with_suffix` would remove the part of the prefix after a dot.
     files = {prefix.with_name(prefix.name + suffix): text for suffix, text in texts.items()}
     for file, text in files.items():
-        with atomic_file(file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(file, text)
     return list(files)
 
 

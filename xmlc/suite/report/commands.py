@@ -12,7 +12,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.advice import message_of
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import atomic_file
+from xmlc.core.files import write_text
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
@@ -85,8 +85,7 @@ def _show_part(table: Table, tex: Path | None) -> None:
         return
     for place, panel in enumerate(table.panels, start=1):
         file = tex.with_name(f"{tex.name}-{place}.tex")
-        with atomic_file(file) as temporary:
-            temporary.write_text(panel_to_latex(table, panel, place) + "\n", encoding="utf-8")
+        write_text(file, panel_to_latex(table, panel, place) + "\n")
         click.echo(f"{file}: {panel.title or table.caption.partition('.')[0]}")
 
 
@@ -134,8 +133,7 @@ def report_command(contributed: bool, out: Path) -> None:
     whole = with_contributed(whole) if contributed else whole
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
     page = page_of(whole, failures(LOGS) + stale, judge)
-    with atomic_file(out) as temporary:
-        temporary.write_text(to_html(page), encoding="utf-8")
+    write_text(out, to_html(page))
     for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
     for one in page.contests:
@@ -149,8 +147,7 @@ def results_command(out: Path) -> None:
     """Write all numbers of finished tables as one CSV."""
     whole, stale = separate_stale(finished_tables(TABLES, ()))
     table = long_table(whole)
-    with atomic_file(out) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+    write_text(out, table.to_csv(index=False, lineterminator="\n"))
     for one in stale:
         click.echo(f"{one.step}: {one.reason}", err=True)
     click.echo(f"{out}: {len(table)} numbers")
@@ -254,8 +251,7 @@ def compare_command(
             comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns, runs=runs)
             summary = summary_of_runs(comparisons, *compared_fingerprints(old, new), title)
         if markdown:
-            with atomic_file(markdown) as temporary:
-                temporary.write_text(summary_as_markdown(summary), encoding="utf-8")
+            write_text(markdown, summary_as_markdown(summary))
     except (XmlcError, OSError) as error:  # The usual exit status 1 would mean that numbers changed.
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)

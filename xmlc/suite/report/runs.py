@@ -10,7 +10,7 @@ from statistics import fmean
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_file
+from xmlc.core.files import write_text
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.declared import Table
@@ -80,8 +80,7 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
     measured = {_dataset(*line) for line in new}
     lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
     lines.sort(key=lambda line: (*line[:2], line[2].split(BETWEEN), line[3]))
-    with atomic_file(file) as temporary:
-        pd.DataFrame(lines, columns=COLUMNS).to_csv(temporary, index=False, lineterminator="\n")
+    write_text(file, pd.DataFrame(lines, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
