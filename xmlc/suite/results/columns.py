@@ -13,24 +13,6 @@ from typing import Literal
 
 from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 
-SUMMARY = {
-    "minimum": "Minimum",
-    "lower_quartile": "1st quartile",
-    "median": "Median",
-    "upper_quartile": "3rd quartile",
-    "maximum": "Maximum",
-    "mean": "Average",
-}
-CLAIMS = {
-    "effect": "Effect",
-    "lower": "Lower end",
-    "upper": "Upper end",
-    "supports": "For",
-    "contradicts": "Against",
-    "opposites": "Opposite sign",
-    "lost": "Cases changed by bootstrap error",
-    "verdict": "Verdict",
-}
 COST = "cost_"  # Names of columns for claims on costs begin with this prefix.
 DIGITS = 3
 MAX_DECIMALS = 6
@@ -93,8 +75,8 @@ def _measure(measure: AnyMeasure) -> Column:
 
 
 # These functions define several columns each. Keywords are the names of the columns, and their values are the titles.
-def _constants(decimals: int | None = None, **titles: str) -> Iterable[Column]:
-    return (Column(name, title, decimals=decimals, kind="constant") for name, title in titles.items())
+def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
+    return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
 
 
 def _choices(**titles: str) -> Iterable[Column]:
@@ -113,6 +95,12 @@ def _costs(unit: str, **titles: str) -> Iterable[Column]:
     return (Column(name, title, unit, better="lower", cost=True) for name, title in titles.items())
 
 
+def _of_claims(**titles: str) -> Iterable[Column]:
+    for name, title in titles.items():
+        yield Column(name, title)
+        yield Column(COST + name, f"{title}, times or memory", cost=True)
+
+
 _ALL = (
     *_constants(dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for"),
     # These columns describe tuned hyperparameters (plt2016, Table 3).
@@ -123,7 +111,8 @@ _ALL = (
     *_constants(0, m="#labels", d="#features", n_test="#test", n_train="#train"),
     *_constants(2, instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
     # These columns contain five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
-    *(Column(name, title, most=2, kind="constant") for name, title in SUMMARY.items()),
+    *_constants(most=2, minimum="Minimum", lower_quartile="1st quartile", median="Median"),
+    *_constants(most=2, upper_quartile="3rd quartile", maximum="Maximum", mean="Average"),
     # These columns contain measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
@@ -162,8 +151,8 @@ _ALL = (
     *_threads(test_threads="Threads", inference_threads="Threads"),
     # These columns describe the test of a paper's claims.
     *_constants(claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published"),
-    *(part for name, title in CLAIMS.items()
-      for part in (Column(name, title), Column(COST + name, f"{title}, times or memory", cost=True))),
+    *_of_claims(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
+    *_of_claims(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
     *_constants(subject="Subject", unit="Unit of the effect", side="Decision", note="Note"),
     *_constants(0, units="Datasets and subjects", seeds="Seeds"),
     Column("unit_effect", "Effect"),
