@@ -5,15 +5,14 @@ import math
 import pytest
 
 from xmlc.suite.papers import table_of
+from xmlc.suite.report.compare import equal_line, measured_line
 from xmlc.suite.report.verdicts import (
     NumberKind,
     Verdict,
-    equal_line,
     judge_constant,
     judge_exactly,
     judge_measured,
     kind_of,
-    measured_line,
     unit_of_last_digit,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_file
+from xmlc.core.files import write_text
 from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.declared import TableDefinition
@@ -23,10 +23,8 @@ from xmlc.suite.report.verdicts import (
     Tolerance,
     Verdict,
     as_float,
-    equal_line,
     half_width,
     judge_exactly,
-    measured_line,
     repeats,
     seeds_of,
     spread_of,
@@ -339,9 +337,8 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
         old = reference / file.parent.name / file.name
         line = equal_line(count(compare(old, file)[0].numbers)) if old.exists() else "new table"
         table = read_table(file)
-        with atomic_file(old) as temporary:
-            kept = table[[name for name in table if not column(name).cost]]
-            kept.to_csv(temporary, index=False, lineterminator="\n")
+        kept = table[[name for name in table if not column(name).cost]]
+        write_text(old, kept.to_csv(index=False, lineterminator="\n"))
         if (manifest := Manifest.beside(file)) and manifest.digests:
             replace(manifest, records=()).write(old.with_suffix(""))
         said.append((old, line))
@@ -351,6 +348,24 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[Verdict]:
     """Count judged numbers by verdict. ``kind`` restricts the count to one kind of numbers."""
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
+
+
+def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
+    """Return a text with the number of cells for each verdict: "38 of 44 cells equal, 4 different, 2 missing"."""
+    total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
+    others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
+    return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
+
+
+def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
+    """Return a text with the number of cells that were run, and the number of these cells for each verdict.
+
+    An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
+    """
+    found = {one: counts.get(one, 0) for one in OUTCOMES}
+    verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
+    ran = sum(found.values())
+    return f"{ran} of {sum(counts.values())} {words}" + (f": {verdicts}" if ran else "")
 
 
 def published_lines(numbers: Sequence[Number]) -> list[str]:

@@ -153,24 +153,6 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
     return Verdict.EQUAL if before == after or abs(after - before) <= allowed else Verdict.DIFFERENT
 
 
-def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
-    """Return a text with the number of cells for each verdict: "38 of 44 cells equal, 4 different, 2 missing"."""
-    total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
-    others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
-    return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
-
-
-def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Return a text with the number of cells that were run, and the number of these cells for each verdict.
-
-    An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
-    """
-    found = {one: counts.get(one, 0) for one in OUTCOMES}
-    verdicts = ", ".join(f"{count} {one}" for one, count in found.items())
-    ran = sum(found.values())
-    return f"{ran} of {sum(counts.values())} {words}" + (f": {verdicts}" if ran else "")
-
-
 def as_float(value: Any) -> float | None:
     """Return a value or text as a number, or None if it is not a number."""
     try:
