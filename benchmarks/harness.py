@@ -146,20 +146,11 @@ class Report:
         self.environment = environment(1)
 
     def add(
-        self,
-        contender: str,
-        task: str,
-        measure: str,
-        unit: str,
-        value: float,
-        rounds: Sequence[float] = (),
-        threads: int = 1,
-        note: str = "",
+        self, contender: str, task: str, measure: str, unit: str, value: float, rounds: Sequence[float] = (), **kw: Any
     ) -> None:
         """Add one row with the given values."""
-        plain = tuple(float(one) for one in rounds)
         about = self.benchmark, self.dataset, contender, task, measure, unit
-        self.rows.append(Row(*about, float(value), plain, threads, note))
+        self.rows.append(Row(*about, float(value), tuple(map(float, rounds)), **kw))
 
     def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
         """Add a row with the minimum of a cost over its rounds."""
