@@ -85,7 +85,7 @@ def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDef
     return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 
-def panels(number: int, narrowest: float, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
+def panels(number: int, narrowest: float = 1.6, together: int = 1, shape: float = 0.85) -> tuple[Figure, list[Axes]]:
     """Return a figure and its panels, row by row.
 
     The figure is as wide as one column of a paper, or as both columns if necessary.

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.common.curves import figure1 as figure1
+from xmlc.suite.papers.notes import threads_of
 from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style, add_legend, figure, panels
-from xmlc.suite.results.frame import Source, average, numbers_of, pivot
+from xmlc.suite.results.frame import Rows, Source, average, numbers_of
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import family, model_title
 
@@ -29,7 +29,6 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: Style = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-NARROWEST = 1.6  # The smallest width of a panel in inches.
 # Maps a number of decades to the ticks within a decade, for axes with fewer decades. Longer axes have powers of ten
 # only.
 TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}
@@ -54,16 +53,15 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     XmlcError
         No record has a cost.
     """
-    shown = (QUALITY, *COSTS, "train_threads", "predict_threads")
-    rows = average(numbers_of(Source(Path(), record) for record in records), MODEL_KEYS)
-    frame = pivot(rows, MODEL_KEYS, shown).dropna(subset=list(COSTS))
-    if frame.empty:
+    groups: dict[str, Rows] = {}
+    for key, numbers in average(numbers_of(Source(Path(), record) for record in records), MODEL_KEYS).items():
+        if all(cost in numbers and not numbers[cost].is_missing for cost in COSTS):
+            groups.setdefault(key[0], {})[key] = numbers
+    if not groups:
         raise XmlcError("pareto: found no record with the times of training and prediction, expected at least one")
-    datasets = list(dict.fromkeys(frame["dataset"]))
-    styles = _styles(list(dict.fromkeys(frame["model"])))
-    sheet, grid = panels(len(COSTS) * len(datasets), NARROWEST, together=len(COSTS))
-    for place, dataset in enumerate(datasets):
-        rows = frame[frame["dataset"] == dataset]
+    styles = _styles(list(dict.fromkeys(model for rows in groups.values() for _, model in rows)))
+    sheet, grid = panels(len(COSTS) * len(groups), together=len(COSTS))
+    for place, (dataset, rows) in enumerate(groups.items()):
         left, right = row = grid[len(COSTS) * place : len(COSTS) * (place + 1)]
         right.sharey(left)
         for axes, (cost, title) in zip(row, COSTS.items(), strict=True):
@@ -72,9 +70,8 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
         left.set_ylabel("P@1 (%)")
         left.set_title(dataset, loc="left")
         right.tick_params(labelleft=False)
-        threads = sorted({int(n) for n in rows["train_threads"]} | {int(n) for n in rows["predict_threads"]})
-        number = " or ".join(map(str, threads))
-        right.set_title(f"{number} thread{'s' * (threads != [1])}", loc="right", color="0.4", fontsize="medium")
+        threads = threads_of(rows, ("train_threads", "predict_threads"))
+        right.set_title(threads, loc="right", color="0.4", fontsize="medium")
     entries = [style | {"label": model_title(model)} for model, style in styles.items()]
     add_legend(sheet, [*entries, FRONT | {"label": "Pareto front"}])
     return sheet
@@ -103,17 +100,17 @@ def _styles(models: Sequence[str]) -> dict[str, Style]:
     }
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, cost: str, styles: dict[str, Style]) -> None:
+def _draw_panel(axes: Axes, rows: Rows, cost: str, styles: dict[str, Style]) -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator
 
-    costs, quality = rows[cost].to_numpy(dtype=float), rows[QUALITY].to_numpy(dtype=float)
+    costs, quality = (np.array([row[name].value for row in rows.values()]) for name in (cost, QUALITY))
     axes.set_xscale("log")
     axes.margins(0.1)
-    for x, y, model in zip(costs, quality, rows["model"]):
+    for x, y, (_, model) in zip(costs, quality, rows):
         axes.plot([x], [y], **styles[model], label=model)
     left, right = axes.get_xlim()
     axes.set_xlim(left, right)
-    front = pareto_front(costs, quality)
+    front = pareto_front(costs.tolist(), quality.tolist())
     axes.step([*costs[front], right], [*quality[front], quality[front[-1]]], where="post", label="_front", **FRONT)
     steps = next((steps for decades, steps in TICKS.items() if np.log10(right / left) < decades), (1,))
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=12))

@@ -30,7 +30,6 @@ PANELS = {
     "dependent": "dependent, as printed",
     "dependent-signed": "dependent, −1 and +1",
 }
-NARROWEST = 1.6  # The smallest width of a panel in inches.
 NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters in a line of the note, and the height of a line in inches.
 APART = 0.7  # Each curve is shifted by this amount from the previous curve, so that equal curves stay visible.
 
@@ -46,7 +45,7 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     There must be exactly one record.
     """
     (record,) = records
-    sheet, (*scores, last) = panels(len(PANELS) + 1, NARROWEST, shape=1.0)
+    sheet, (*scores, last) = panels(len(PANELS) + 1, shape=1.0)
     for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
         _draw_scores(axes, record.sample_sizes, record.models[name])
         axes.set(title=title, xlabel="sample size", ylabel="expected F")

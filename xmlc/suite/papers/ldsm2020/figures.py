@@ -48,7 +48,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
 FEW_LEVELS = 7
-NARROWEST, WITH_LEVELS = 1.6, 2.2  # The smallest width of a panel in inches, without and with legend.
+WITH_LEVELS = 2.2  # The smallest width in inches of a panel with a legend.
 ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Figure 2 has one of these colours for each arity.
 
@@ -83,7 +83,7 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     from matplotlib.patches import Patch
 
     names = _datasets(forests)
-    sheet, grid = panels(2 * len(names), NARROWEST, together=2, shape=1.0)
+    sheet, grid = panels(2 * len(names), together=2, shape=1.0)
     for place, name in enumerate(names):
         for axes in _draw_bars(grid[2 * place :], _of_dataset(forests, name), _of_dataset(rankings, name)):
             axes.set_title(name)
@@ -107,7 +107,7 @@ def figure1(
     """
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
-    sheet, grid = panels(4, NARROWEST, shape=1.2)
+    sheet, grid = panels(4, shape=1.2)
     own = _of_dataset(forests, name)
     above: list[tuple[Callable[..., None], Sequence[ForestRecord | SweepRecord]]] = [
         (_draw_growth, [record for record in own if record.model == BINARY]),
@@ -135,7 +135,7 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 
     Lines show 1, 2 and 3 times log_M K, the depth of a balanced tree with M children per node.
     """
-    sheet, (axes,) = panels(1, NARROWEST)
+    sheet, (axes,) = panels(1)
     arities: dict[float, list[float]] = {}
     depths_of: dict[tuple[float, str, float], list[int]] = {}
     for record in records:
@@ -261,7 +261,7 @@ def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
 
 def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
     names = _datasets(records)
-    sheet, grid = panels(len(names), NARROWEST)
+    sheet, grid = panels(len(names))
     for axes, name in zip(grid, names, strict=True):
         draw(axes, _of_dataset(records, name))
         axes.set_title(name)

@@ -29,7 +29,6 @@ STYLES: dict[str, dict[str, Any]] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-NARROWEST = 1.6  # The smallest width of a panel in inches.
 FIRST = 10  # Curves begin after this number of instances, because earlier values vary too much.
 
 
@@ -44,19 +43,20 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
     from xmlc.metrics.progressive import entropy_reduction  # This import loads numba.
 
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
-    models = list(dict.fromkeys(record.model for record in records))
-    sheet, grid = panels(len(datasets), NARROWEST)
+    models = enumerate(dict.fromkeys(record.model for record in records))
+    styles = {model: _style(model, place) for place, model in models}
+    sheet, grid = panels(len(datasets))
     for axes, dataset in zip(grid, datasets, strict=True):
-        for model in models:
+        for model, style in styles.items():
             runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
             if runs:
                 seen = _instances(runs)
                 means = [fmean(row.accuracy for row in same) for same in zip(*(run.rows for run in runs), strict=True)]
                 bits = entropy_reduction(np.array(means), fmean(run.constant_accuracy for run in runs)).tolist()
                 points = [(t, value) for t, value in zip(seen, bits) if t >= min(FIRST, seen[-1])]
-                axes.plot(*zip(*points), **_style(model, models))
+                axes.plot(*zip(*points), **style)
         axes.set(xscale="log", title=dataset, xlabel="instances seen", ylabel="entropy reduction (bits)")
-    add_legend(sheet, [_style(model, models) | {"label": _title(model)} for model in models])
+    add_legend(sheet, styles.values())
     return sheet
 
 
@@ -72,11 +72,9 @@ def _instances(runs: ProgressiveRecords) -> list[int]:
     return found[0]
 
 
-def _title(model: str) -> str:
+def _style(model: str, place: int) -> dict[str, Any]:
     base, passes = without_passes(model)
-    return model_title(base if passes == 1 else model)  # A stream is one pass, so the title omits the number of passes.
-
-
-def _style(model: str, models: Sequence[str]) -> dict[str, Any]:
-    base, _ = without_passes(model)
-    return STYLES.get(base) or {"color": OTHERS[models.index(model) % len(OTHERS)], "linestyle": "solid"}
+    # A stream is one pass, so the title omits the number of passes.
+    title = model_title(base if passes == 1 else model)
+    style = STYLES.get(base) or {"color": OTHERS[place % len(OTHERS)], "linestyle": "solid"}
+    return {"label": title, **style}
