@@ -28,7 +28,7 @@ from xmlc.suite.schemas import converted, read_yaml
 # A condition in words, and a function that returns whether a record meets the condition.
 Scope = tuple[str, Callable[[Any], bool]]
 EffectFunction = Callable[..., Iterable[Effect]]  # Each argument contains the records for one need.
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=Record)  # A kind of records.
 
 
 @dataclass(frozen=True, kw_only=True)

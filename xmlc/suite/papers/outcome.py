@@ -210,7 +210,7 @@ def outcome_of(
     if not effects:
         return Outcome((), Estimate(math.nan), "no data")
     cases, estimates = [], {}
-    for (dataset, subject), runs in _by_place(effects).items():
+    for (dataset, subject), runs in by_case(effects).items():
         first, *others = runs
         if first.error is not None and not others:
             estimate = estimate_from(scale.forth(first.value), first.error, first.trials)
@@ -260,8 +260,14 @@ def together(*errors: float) -> float:
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
-def _by_place(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
-    """Return the effects of each case, in the order of seeds."""
+def by_case(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
+    """Return the effects of each case, in the order of seeds.
+
+    Raises
+    ------
+    ValueError
+        Two effects have the same dataset, subject and seed, or a value is not finite.
+    """
     groups: dict[CaseKey, dict[int, Effect]] = {}
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})

@@ -9,7 +9,7 @@ from typing import Any
 from xmlc.metrics.resampling import REPLICATES
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import Claim
-from xmlc.suite.papers.outcome import CaseKey
+from xmlc.suite.papers.outcome import CaseKey, by_case
 
 Records = Mapping[Where, Sequence[Any]]
 
@@ -39,11 +39,8 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
     for number in range(REPLICATES):
         drawn = {need: [_replicate(record, number) for record in records] for need, records in given.items()}
         for claim, of_places in found.items():
-            seeds: dict[CaseKey, list[float]] = {}
-            for effect in claim(*(drawn[need] for need in claim.needs)):
-                seeds.setdefault((effect.dataset, effect.subject), []).append(effect.value)
-            for place, values in seeds.items():
-                of_places.setdefault(place, []).append(math.fsum(values) / len(values))
+            for place, effects in by_case(claim(*(drawn[need] for need in claim.needs))).items():
+                of_places.setdefault(place, []).append(math.fsum(one.value for one in effects) / len(effects))
     return {
         claim: {
             place: _deviation(means)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
 
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers.claims import Claims, datasets, least, pairs, ranked_apart
+from xmlc.suite.papers.claims import Claims, R, datasets, least, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect, same_instances
-from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.sweep import SweepRecord
@@ -66,8 +64,6 @@ def _with_objectives(records: Sequence[ForestRecord]) -> list[ForestRecord]:
     """Return the records of LdSM that contain objectives J."""
     return [record for record in records if record.model in LDSM and record.objectives]
 
-
-R = TypeVar("R", bound=Record)
 
 OURS, FASTXML = "ldsm", "fastxml"
 # PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its scores are some

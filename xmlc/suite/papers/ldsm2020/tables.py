@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, Where
@@ -20,13 +21,10 @@ PREDICTED = (
 )
 
 
-def ranked(
-    name: str, *quantities: str, caption: str, threads: str, only_trees: bool = False, **about: Any
-) -> TableDefinition:
-    """Declare a table of rankings, either for all methods or only for pure tree methods."""
+def ranked(name: str, *quantities: str, threads: str, **about: Any) -> TableDefinition:
+    """Declare a table of rankings. ``about`` is passed to `TableDefinition`."""
     return TableDefinition(
         name=name,
-        needs=(TREES if only_trees else RANKINGS,),
         keys=MODEL_KEYS,
         columns=(*quantities, "n_trees", *THREADS),
         panels=(
@@ -36,18 +34,16 @@ def ranked(
         notes=(QUOTED,),
         threads=(threads,),
         measured_models=(OURS,),
-        caption=caption,
         **about,
     )
 
 
-SCORES = (*PRECISION, "ndcg@1", "ndcg@3", "ndcg@5")
 table1 = ranked(
     "table1",
-    *SCORES,
+    *(*PRECISION, "ndcg@1", "ndcg@3", "ndcg@5"),
     caption=f"{RANKED} Only methods that consist of trees.",
     threads="train_threads",
-    only_trees=True,
+    needs=(TREES,),
     printed_in=("table7",),
 )
 table2 = ranked(
@@ -55,7 +51,7 @@ table2 = ranked(
     *("predict_ms", "inner_products", "model_mb"),
     caption=f"{PREDICTED} Only methods that consist of trees.",
     threads="predict_threads",
-    only_trees=True,
+    needs=(TREES,),
     printed_in=("table5", "table2"),
 )
 table3 = table_of_datasets(
@@ -64,24 +60,15 @@ table3 = table_of_datasets(
     caption="The datasets: their sizes, and averages over the training set. The paper's instances per label of "
     "Mediamill, Bibtex, Delicious and Eurlex are averages over training and test set together.",
 )
-table5 = ranked(
-    "table5",
-    *("predict_ms", "inner_products", "model_mb"),
-    caption=f"{PREDICTED} All methods.",
-    threads="predict_threads",
-)
+table5 = replace(table2, name="table5", needs=(RANKINGS,), printed_in=(), caption=f"{PREDICTED} All methods.")
 table6 = ranked(
     "table6",
     *("train_seconds", "train_peak_mb"),
     caption="Seconds of training on the whole training set, without reading and writing files.",
     threads="train_threads",
+    needs=(RANKINGS,),
 )
-table7 = ranked(
-    "table7",
-    *SCORES,
-    caption=f"{RANKED} All methods.",
-    threads="train_threads",
-)
+table7 = replace(table1, name="table7", needs=(RANKINGS,), printed_in=(), caption=f"{RANKED} All methods.")
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:

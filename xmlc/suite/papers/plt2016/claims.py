@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
 
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claims, EffectFunction, by_method, datasets, pairs, ranked_apart
+from xmlc.suite.papers.claims import Claims, EffectFunction, R, by_method, datasets, pairs, ranked_apart
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect
-from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdCosts, ThresholdRecord
 
@@ -28,7 +26,6 @@ FIVE = datasets("the datasets of the paper's tables except RCV1", *SIX[1:])
 FEW = ("datasets with fewer than 6 labels per instance", lambda record: record.dataset.labels_per_instance < FEW_LABELS)
 
 Methods = dict[str, ThresholdRecord]
-R = TypeVar("R", bound=Record)
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:

@@ -2,14 +2,5 @@
 
 from xmlc.suite.results.titles import name_models
 
-name_models(
-    {
-        "swnn": "SWNN",
-        "swnn-searched": "SWNN",
-        "swnn-75": "SWNN, S 75",
-        # The paper only quotes the numbers of these models.
-        "dismec": "DiSMEC",
-        "ppdsparse": "PPDSparse",
-        "sleec": "SLEEC",
-    }
-)
+# The package of ldsm2020 names the models that both papers only quote.
+name_models({"swnn": "SWNN", "swnn-searched": "SWNN", "swnn-75": "SWNN, S 75"})
