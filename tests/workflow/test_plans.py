@@ -2,7 +2,7 @@
 
 import pytest
 from facts import absent
-from project_copy import Project
+from project_copy import Project, counts_of
 from repository import ROOT
 
 SUITES = ("config/demo.yaml", *(f"config/papers/{name}.yaml" for name in ("plt2016", "ldsm2020", "gfm2011")))
