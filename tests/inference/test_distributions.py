@@ -10,8 +10,9 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, marginals_of, meuf, missed_below, truncation_bound
-from xmlc.inference._positives import add_label, convolve, count_distribution, count_limit, with_odds, without_label
+from xmlc.inference._positives import count_distribution, count_limit, without_label
 from xmlc.inference.distributions import LabelsBySize, truncation_loss
+from xmlc.inference.sizes import add_label, convolve, with_odds
 
 FEW = settings(deadline=None, max_examples=30)
 

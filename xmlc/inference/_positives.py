@@ -4,8 +4,6 @@ A distribution ends at a number of positives that is reached with a probability 
 the remaining entries. Only the probability of larger numbers of positives is lost.
 """
 
-from math import ldexp
-
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
@@ -81,34 +79,3 @@ def without_label(pmf, p, rest):
         for r in range(rest.size - 1, -1, -1):
             after = max((pmf[r + 1] - (1.0 - p) * after) / p, 0.0)
             rest[r] = after
-
-
-@njit(cache=True, nogil=True)
-def add_label(pmf, positive, negative):
-    """Add a label in place to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
-    for r in range(pmf.size - 1, 0, -1):
-        pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
-    pmf[0] *= negative
-
-
-@njit(cache=True, nogil=True)
-def convolve(pmf, other, result):
-    """Write the distribution of the sum of two independent numbers of positives to ``result``.
-
-    All arrays are float64 (size,). The probabilities of larger sums are dropped.
-    """
-    result[:] = 0.0
-    for a in range(pmf.size):
-        if pmf[a] > 0.0:
-            for r in range(pmf.size - a):
-                result[a + r] += pmf[a] * other[r]
-
-
-@njit(cache=True, nogil=True)
-def with_odds(p, e):
-    """Return probabilities with odds 2^e p / (1 - p) and their complements, accurate to a few rounding errors."""
-    positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
-    for i in range(p.size):
-        both = p[i] * factor + negative[i]
-        positive[i], negative[i] = p[i] * factor / both, negative[i] / both
-    return positive, negative

@@ -19,15 +19,7 @@ import numpy as np
 
 from xmlc.core.errors import InvalidDataError, shown
 from xmlc.core.kernel_cache import njit
-from xmlc.inference._positives import (
-    LOG_NEGLIGIBLE,
-    add_label,
-    convolve,
-    count_distribution,
-    count_limit,
-    with_odds,
-    without_label,
-)
+from xmlc.inference._positives import LOG_NEGLIGIBLE, count_distribution, count_limit, without_label
 from xmlc.inference._selection import TIE
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
 from xmlc.kernels.checks import as_numbers
@@ -145,6 +137,37 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
 
 
 # The kernels below treat labels as independent, except that the number of labels has a learned distribution.
+
+
+@njit(cache=True, nogil=True)
+def add_label(pmf, positive, negative):
+    """Add a label in place to a distribution of the number of positives, float64 (size,), truncated above size - 1."""
+    for r in range(pmf.size - 1, 0, -1):
+        pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
+    pmf[0] *= negative
+
+
+@njit(cache=True, nogil=True)
+def convolve(pmf, other, result):
+    """Write the distribution of the sum of two independent numbers of positives to ``result``.
+
+    All arrays are float64 (size,). The probabilities of larger sums are dropped.
+    """
+    result[:] = 0.0
+    for a in range(pmf.size):
+        if pmf[a] > 0.0:
+            for r in range(pmf.size - a):
+                result[a + r] += pmf[a] * other[r]
+
+
+@njit(cache=True, nogil=True)
+def with_odds(p, e):
+    """Return probabilities with odds 2^e p / (1 - p) and their complements, accurate to a few rounding errors."""
+    positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
+    for i in range(p.size):
+        both = p[i] * factor + negative[i]
+        positive[i], negative[i] = p[i] * factor / both, negative[i] / both
+    return positive, negative
 
 
 @njit(cache=True, nogil=True)
