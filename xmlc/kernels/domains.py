@@ -6,7 +6,6 @@ no other estimator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
@@ -155,7 +154,4 @@ EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0,
 
 LABELS_PER_INSTANCE = "labels-per-instance"  # A search replaces the text with the training set's average.
 
-COMMON: Mapping[str, Domain] = {
-    "random_state": whole(-(2**63) + 1, 2**63 - 1),
-    "n_jobs": whole(-100_000, 100_000, none=True),
-}
+COMMON: dict[str, Domain] = {"random_state": whole(1 - 2**63, 2**63 - 1), "n_jobs": whole(-100_000, 100_000, none=True)}
