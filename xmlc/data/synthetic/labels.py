@@ -84,13 +84,11 @@ class SyntheticModel:
         n_triggers = max(math.ceil(triggers), 1)
         drawn = draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped)
         features, weights, modifier_features, modifier_weights = drawn
-        labels = np.repeat(np.arange(n_labels, dtype=np.int32), n_triggers)
         order = np.argsort(features.ravel(), kind="stable")
+        labels = (order // n_triggers).astype(np.int32)
         starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features))))
         bias = RANK_PENALTY * elementwise.log1p(np.arange(n_labels))
-        self._model = LabelModel(
-            starts, labels[order], weights.ravel()[order], modifier_features, modifier_weights, bias
-        )
+        self._model = LabelModel(starts, labels, weights.ravel()[order], modifier_features, modifier_weights, bias)
         scores = sample_scores(seed, SAMPLE_ROWS, nonzeros, n_features, self._model)
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)
 
