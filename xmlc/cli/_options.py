@@ -17,7 +17,7 @@ from xmlc.kernels.estimator import Hyperparameters
 LARGEST_SEED = 2**32 - 1
 SEED = click.IntRange(0, LARGEST_SEED)
 FOLDER = click.Path(path_type=Path, file_okay=False)
-REPLACED = "Replaces only folders from xmlc."
+REPLACED = " Replaces only folders from xmlc."
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -44,9 +44,7 @@ def out_option(
             check_replaceable(folder)
         return value
 
-    return click.option(
-        name, type=FOLDER, required=required, multiple=multiple, callback=check, help=f"{help} {REPLACED}"
-    )
+    return click.option(name, type=FOLDER, required=required, multiple=multiple, callback=check, help=help + REPLACED)
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:

@@ -244,12 +244,10 @@ def _predicted_per_instance(counts: Agreement) -> float:
 
 def _checked(zero_division: object) -> float:
     """Return ``zero_division`` as a float, or raise an error if it is not 0, 1 or nan."""
-    if not isinstance(zero_division, float | int | np.number) or (
-        zero_division not in (0, 1) and not math.isnan(zero_division)
-    ):
-        said = "expected 0, 1 or nan. Use nan to leave 0/0 out of means."
-        raise InvalidParameterError(f"found zero_division={shown(zero_division)}, {said}")
-    return float(zero_division)
+    if isinstance(zero_division, float | int | np.number) and (zero_division in (0, 1) or math.isnan(zero_division)):
+        return float(zero_division)
+    said = "expected 0, 1 or nan. Use nan to leave 0/0 out of means."
+    raise InvalidParameterError(f"found zero_division={shown(zero_division)}, {said}")
 
 
 def _mean(values: np.ndarray) -> float:
