@@ -31,7 +31,8 @@ if (config_folder() / "config.yaml").is_file():
     configfile: config_folder() / "config.yaml"
 
 
-project = in_one_line()(Project.read)(config)
+with in_one_line():
+    project = Project.read(config)
 
 
 wildcard_constraints:

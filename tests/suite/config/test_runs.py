@@ -29,8 +29,8 @@ from xmlc.suite.config.runs import (
 
 def test_mistake_in_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    with raises_with(SystemExit, "config", "mirorr"):
-        in_one_line()(Project.read)({"papers": [], "mirorr": "x"})
+    with raises_with(SystemExit, "config", "mirorr"), in_one_line():
+        Project.read({"papers": [], "mirorr": "x"})
 
 
 def test_planning_names_damaged_result_and_target_that_rebuilds_it():
