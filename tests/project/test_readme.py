@@ -60,7 +60,7 @@ def test_demo_output_in_readme_matches_reference_results():
     (panel,) = table2.panels[0].panels_of(Table(table2, "demo", [], {}, None, (), means))
     # The reference tables are exactly the tables of the demo.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
-    expected = f"{panel_to_markdown(panel)}\n\nresults/tables/demo  {fingerprint(accepted).word}\n"
+    expected = f"{panel_to_markdown(panel)}\nresults/tables/demo  {fingerprint(accepted).word}\n"
     assert blocks("text")[-1] == expected, f"put into the README:\n\n{expected}"
     fastxml, plt, oracle = pd.read_csv(accepted / "table1.csv").set_index("model")["p@1"][["fastxml", "plt", "oracle"]]
     assert f"(P@1 {fastxml:.1f}, PLT {plt:.1f}, oracle {oracle:.1f})" in README
