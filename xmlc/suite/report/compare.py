@@ -210,13 +210,13 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
     """Return the fingerprints of both arguments of `compare`: two tables, or two folders of tables."""
-    if not left.is_dir():
-        return of_table(read_table(left)), of_table(read_table(right))
     return _of_tables(left, left), _of_tables(right, left)
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of those tables in a folder that `compare` reads."""
+    """Return the fingerprint of a table, or of those tables in a folder that `compare` reads."""
+    if not of.is_dir():
+        return of_table(read_table(folder))
     parts: dict[str, dict[str, Fingerprint]] = {}
     for name in _tables(folder, of):
         suite, _, file = name.rpartition("/")

@@ -43,9 +43,8 @@ def read_runs(file: Path) -> pd.DataFrame:
         _check(row, f"{file}:{line}")
     if frame.duplicated(COLUMNS[:4]).any():
         line = int(frame.duplicated(COLUMNS[:4]).argmax())
-        raise XmlcError(
-            f"{file}:{line + 2}: found a second line for {BETWEEN.join(frame.iloc[line, :4])}, expected one"
-        )
+        place = BETWEEN.join(frame.iloc[line, :4])
+        raise XmlcError(f"{file}:{line + 2}: found a second line for {place}, expected one")
     return frame
 
 
@@ -55,9 +54,8 @@ def _check(row: tuple[str, ...], where: str) -> None:
         runs = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
         float(error or 0)
     except ValueError as problem:
-        raise XmlcError(
-            f"{where}: found seeds {seeds!r}, values {values!r}, split error {error!r}: {problem}"
-        ) from problem
+        found = f"seeds {seeds!r}, values {values!r}, split error {error!r}"
+        raise XmlcError(f"{where}: found {found}: {problem}") from problem
     if len(runs) < 2:
         raise XmlcError(f"{where}: found values of {len(runs)} seeds, expected at least two")
 

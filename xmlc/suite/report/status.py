@@ -230,11 +230,9 @@ def _causes(failure: Failure, file: Path) -> bool:
     if not failure.model:
         return True
     run = paths.IN_RUN.read(file)
-    return run is not None and (
-        run["model"] == failure.model
-        and failure.seed in (None, int(run["seed"]))
-        and failure.split in ("", run["split"])
-    )
+    if run is None or run["model"] != failure.model:
+        return False
+    return failure.seed in (None, int(run["seed"])) and failure.split in ("", run["split"])
 
 
 def run_outcome(run: LastRun) -> str:

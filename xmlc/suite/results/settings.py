@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from xmlc.core.environment import Environment
 from xmlc.core.sources import PACKAGE, commit
+from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.records.base import Record, RecordFile
 
 BETWEEN = " / "
@@ -32,8 +32,7 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
     found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
-        environment: Environment | None = getattr(record, "environment", None)
-        found[""] |= {name: text for name, text in (environment or {}).items() if name in VERSIONS}
+        found[""] |= {name: text for name, text in environment_of(record).items() if name in VERSIONS}
         if record.data_digest:
             found.setdefault(record.dataset_name, {})[DATA] = record.data_digest[:DIGITS]
         if not isinstance(record, Record):

@@ -279,9 +279,8 @@ class Record(RecordFile):
         value = self.hyperparameters.get(name)
         if isinstance(value, int | float):
             return value
-        raise XmlcError(
-            f"{self.model} on {self.dataset.name}: found hyperparameter {name} {value!r}, expected a number"
-        )
+        place = f"{self.model} on {self.dataset.name}"
+        raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
 
 
 @dataclass(frozen=True, kw_only=True)
