@@ -12,7 +12,7 @@ from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end, in_one_line, made_by, read_project
+from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end, in_one_line, made_by
 from xmlc.suite.console import Console
 
 min_version("9.19")
