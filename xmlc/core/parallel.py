@@ -16,8 +16,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import pairwise
 from threading import Condition, Thread, current_thread, main_thread
 from typing import Any, TypeVar
+
+import numpy as np
 
 from xmlc.core.progress import Progress
 from xmlc.core.threads import resolve_threads
@@ -130,6 +133,12 @@ def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
     """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size. The last block may be shorter."""
     return [(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
+
+
+def cost_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
+    """Split items into contiguous blocks ``(start, end)`` of about equal cost. Only a single block may be empty."""
+    block = np.cumsum(costs) // cost_per_block
+    return list(pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), costs.size]))
 
 
 def batches(n_rows: int, most: int, n_jobs: int | None) -> list[tuple[int, int]]:

@@ -149,6 +149,13 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
     return _view_type(table)(table, types.intp), generate
 
 
+@njit(cache=True, nogil=True, forceinline=True)
+def row_of_csr(x, row):
+    """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of `unchecked_view`."""
+    start, end = x.indptr[row], x.indptr[row + 1]
+    return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
+
+
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.

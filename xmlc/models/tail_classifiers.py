@@ -10,11 +10,11 @@ from scipy import sparse
 
 from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
-from xmlc.models.trees.representations import item_blocks, label_sums
+from xmlc.models.trees.representations import label_sums
 
 NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
 ROWS_PER_BLOCK = 256
@@ -113,7 +113,7 @@ def fit_tail_classifiers(
     x = unit_rows(X) if unit_norm else X
     x = with_values(x, x.data.astype(np.float64))
     by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
-    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
+    blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     centroids, n_pairs = Appendable(into), 0
     centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
 

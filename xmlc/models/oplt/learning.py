@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import unchecked_view, unowned
+from xmlc.kernels.arrays import row_of_csr, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.models.oplt.growth import attach_label, has_capacity
 from xmlc.models.oplt.prediction import rank_labels
@@ -88,20 +88,12 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
     for position in range(start, order.size):  # line 1 of Algorithm 3
-        ids, values, labels = instance(x, y, order[position])
+        (ids, values), (labels, _) = row_of_csr(x, order[position]), row_of_csr(y, order[position])
         if ranking.shape[1] > 0 and not (goes_on and position == start):
             rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
         if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
             return position
     return order.size
-
-
-@njit(cache=True, nogil=True)
-def instance(x, y, row):
-    """Return the features of a row of x, their values, and the labels of the same row of y."""
-    start, end = x.indptr[row], x.indptr[row + 1]
-    labels = unchecked_view(y.indices, y.indptr[row], y.indptr[row + 1])
-    return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end), labels
 
 
 @njit(cache=True, nogil=True)
@@ -117,9 +109,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     for label in labels:  # line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
             return False
-    found = unchecked_view(
-        positives, 0, mark_positives(tree, labels, positives)
-    )  # line 1 of Algorithm 7 (UpdateClassifiers)
+    n_positives = mark_positives(tree, labels, positives)  # line 1 of Algorithm 7 (UpdateClassifiers)
+    found = unchecked_view(positives, 0, n_positives)
     if not has_capacity_to_learn(tree, found, ids.size):
         return False
     update_classifiers(tree, found, ids, values, scratch, settings.rate, settings.eps)

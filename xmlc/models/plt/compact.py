@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from xmlc.core.appendable import Appendable
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_tasks
+from xmlc.core.parallel import cost_blocks, run_tasks
 
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
@@ -67,12 +66,9 @@ def append_rows(
     XmlcError
         A block keeps more weights than 32 bits can count.
     """
-    task = dense.weight_starts[1:] // WEIGHTS_PER_TASK
-    bounds = [0, *(np.flatnonzero(np.diff(task)) + 1).tolist(), degrees.size]
-    counts = []
-    for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(
-        rows_above, [(dense, degrees, np.float32(threshold), *block) for block in pairwise(bounds)], n_jobs
-    ):
+    blocks, counts = cost_blocks(np.diff(dense.weight_starts), WEIGHTS_PER_TASK), []
+    tasks = [(dense, degrees, np.float32(threshold), *block) for block in blocks]
+    for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(rows_above, tasks, n_jobs):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
             raise XmlcError(
                 f"PLT: found {n_weights.max()} weights in the children of one node, expected at most {LARGEST_BLOCK}. "

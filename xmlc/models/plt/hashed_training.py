@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import sort
+from xmlc.kernels.arrays import row_of_csr, sort
 from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.models.plt.solvers import Sgd
@@ -89,12 +89,10 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
         row, mark = order[position], epoch * order.size + position
-        ids, values = x.indices[x.indptr[row] : x.indptr[row + 1]], x.data[x.indptr[row] : x.indptr[row + 1]]
-        count = positive_nodes(
-            y.indices[y.indptr[row] : y.indptr[row + 1]], leaf, parent, mark, stamp, positives
-        )  # fmt: skip
+        (ids, values), (labels, _) = row_of_csr(x, row), row_of_csr(y, row)
+        count = positive_nodes(labels, leaf, parent, mark, stamp, positives)
         slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
-        node, target, now = np.int64(0), np.float32(1.0) if count > 0 else np.float32(0.0), 0
+        node, target, now = np.int64(0), np.float32(count > 0), 0
         ask_for_slots(ids, values, nodes, node, slots[now], signed[now])
         sort(positives[:count])
         for inner in positives[:count]:
@@ -102,7 +100,7 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
                 hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
                 node, now = child, 1 - now
-                target = np.float32(1.0) if stamp[child] == mark else np.float32(0.0)
+                target = np.float32(stamp[child] == mark)
         hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
 
 

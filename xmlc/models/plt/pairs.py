@@ -30,11 +30,7 @@ class Pairs(NamedTuple):
 @njit(cache=True, nogil=True)
 def free_keys(n_rows, size):
     """Return a table of `FREE` keys, int64 (n_rows, size)."""
-    keys = np.empty((n_rows, size), dtype=np.int64)
-    for row in range(n_rows):
-        for place in range(size):
-            keys[row, place] = FREE
-    return keys
+    return np.full((n_rows, size), FREE, dtype=np.int64)
 
 
 @njit(cache=True, nogil=True)

@@ -157,10 +157,8 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
-            row_ids, row_values = (
-                unchecked_view(ids, ends[i], ends[i + 1]),
-                unchecked_view(values, ends[i], ends[i + 1]),
-            )
+            row_ids = unchecked_view(ids, ends[i], ends[i + 1])
+            row_values = unchecked_view(values, ends[i], ends[i + 1])
             dense_scores(row_ids, row_values, state, 2 * padded, bias_state, scores)
             logistic_derivatives(scores, row_of(targets, i))
             root = np.sqrt(importance[i])

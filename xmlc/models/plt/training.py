@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_tasks
+from xmlc.core.parallel import cost_blocks, run_tasks
 from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import copy_into, lowest_bit, unchecked_view
 from xmlc.kernels.csr import KernelCSR
@@ -134,12 +134,16 @@ def train_nodes(
     blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
     bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
     largest = np.minimum(nonzeros, n_features) * degrees
-    waves = _waves(largest)
+    waves = cost_blocks(largest, WEIGHTS_PER_WAVE)
     buffer = np.empty(max(int(largest[begin:end].sum()) for begin, end in waves), dtype=np.float32)
     with Progress(float(pairs), title, "nnz") as progress:
         for begin, end in waves:
             wave = blocks[(blocks >= begin) & (blocks < end)]
-            feature_starts, features = _features(x, reach, wave, nonzeros, n_features, begin, end, n_jobs)
+            lists = [(x, reach, group, nonzeros, n_features) for group in _groups(wave, nonzeros[wave])]
+            distinct, listed = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
+            n_own = np.zeros(end - begin, dtype=np.int64)  # the number of features of each block
+            n_own[wave - begin] = np.concatenate(distinct)
+            feature_starts, features = starts_of(n_own), np.concatenate(listed)
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
             dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
             tasks, costs = _parts(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
@@ -161,38 +165,9 @@ def train_nodes(
     return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished())
 
 
-def _features(
-    x: KernelCSR,
-    reach: Reach,
-    blocks: np.ndarray,
-    nonzeros: np.ndarray,
-    n_features: int,
-    begin: int,
-    end: int,
-    n_jobs: int | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start of the features of each block in ``begin .. end - 1``, and the features of these blocks.
-
-    Blocks that are not in ``blocks`` have no features.
-    """
-    groups = _groups(blocks, nonzeros[blocks])
-    listed = run_tasks(list_features, [(x, reach, group, nonzeros, n_features) for group in groups], n_jobs)
-    distinct = np.zeros(end - begin, dtype=np.int64)
-    distinct[blocks - begin] = np.concatenate([own for own, _ in listed])
-    return starts_of(distinct), np.concatenate([features for _, features in listed])
-
-
-def _waves(weights: np.ndarray) -> list[tuple[int, int]]:
-    """Split the blocks into contiguous ranges with about `WEIGHTS_PER_WAVE` weights each."""
-    wave = np.cumsum(weights) // WEIGHTS_PER_WAVE
-    starts = np.flatnonzero(np.diff(wave, prepend=-1))
-    return list(zip(starts.tolist(), [*starts[1:].tolist(), weights.size], strict=True))
-
-
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
     """Split blocks into groups of about equal cost. The groups do not depend on the number of threads."""
-    group = np.cumsum(cost) // NONZEROS_PER_GROUP
-    return np.split(blocks, np.flatnonzero(np.diff(group)) + 1)
+    return [blocks[start:end] for start, end in cost_blocks(cost, NONZEROS_PER_GROUP)]
 
 
 def _parts(
@@ -228,6 +203,9 @@ def _parts(
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
     """Train the siblings of all given tasks and write their weights to ``dense`` and ``bias``.
 
+    A task works on contiguous copies of its instances, with renumbered features. Each non-zero then touches contiguous
+    memory, and the cache holds only data of this task.
+
     Parameters
     ----------
     x : KernelCSR
@@ -252,7 +230,7 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
         Number of features of the instances.
     """
     feature_starts, features, weight_starts, weights = dense
-    scratch = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
+    local, places = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
     largest = np.int64(0)
     for i in range(tasks.blocks.size):
         block = tasks.blocks[i] - offset
@@ -260,61 +238,23 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
         largest = max(largest, count * per_weight * padded_size(tasks.widths[i]))
     buffer = aligned_buffer(largest)
     for i in range(tasks.blocks.size):
-        block, width, degree = tasks.blocks[i] - offset, tasks.widths[i], tasks.degrees[i]
-        mine = features[feature_starts[block] : feature_starts[block + 1]]
-        length = per_weight * padded_size(width)
-        state = buffer[: mine.size * length]
+        block, width, degree = tasks.blocks[i], tasks.widths[i], tasks.degrees[i]
+        place, first, padded = block - offset, tasks.firsts[i] + tasks.bases[i], padded_size(width)
+        mine, length = features[feature_starts[place] : feature_starts[place + 1]], per_weight * padded
+        for number in range(mine.size):
+            local[mine[number]] = number
+        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
+        x_block = gather_rows(x, reach.order[positions], local)
+        targets = np.zeros((positions.size, padded), dtype=np.uint8)
+        sibling_targets(reach, positions, first, targets[:, :width], places)
+        state, own_bias = buffer[: mine.size * length], np.zeros(padded, dtype=np.float32)
         state[:] = 0
-        train_batch(x, importance, reach, tasks, i, mine, bias, solver, scratch, state)
-        own = weights[weight_starts[block] + tasks.bases[i] : weight_starts[block + 1]]
+        solve(solver, x_block, importance[positions], targets, state, own_bias, width, block)
+        copy_into(bias[first:], own_bias[:width])
+        own = weights[weight_starts[place] + tasks.bases[i] : weight_starts[place + 1]]
         for f in range(mine.size):
             row = unchecked_view(own, f * degree, f * degree + width)
             copy_into(row, unchecked_view(state, f * length, f * length + width))
-
-
-@njit(cache=True, nogil=True)
-def train_batch(x, importance, reach, tasks, i, features, bias, solver, scratch, state):
-    """Train the siblings of task ``i``.
-
-    The task works on contiguous copies of its instances, with renumbered features. Each non-zero then touches
-    contiguous memory, and the cache holds only data of this task.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    importance : float32 (order.size,)
-        See `train_nodes`.
-    reach : Reach
-        Instances that reach each block.
-    tasks : Tasks
-        List that contains the task.
-    i : int
-        Number of the task.
-    features : uint32
-        Features of the instances that reach the block, ascending.
-    bias : float32 (n_nodes,)
-        Weights of the constant feature, overwritten for the task's nodes.
-    solver : Sgd, AdaGrad or DualDescent
-        Solver and its settings.
-    scratch : pair of uint32
-        Two scratch arrays, with one number per feature and one number per position of the pass.
-    state : float32
-        Overwritten with the weights, see `solve`.
-    """
-    local, places = scratch
-    block, width = tasks.blocks[i], tasks.widths[i]
-    first = tasks.firsts[i] + tasks.bases[i]
-    for number in range(features.size):
-        local[features[number]] = number
-    positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-    own = gather_rows(x, reach.order[positions], local)
-    padded = padded_size(width)
-    targets = np.zeros((positions.size, padded), dtype=np.uint8)
-    sibling_targets(reach, positions, first, targets[:, :width], places)
-    own_bias = np.zeros(padded, dtype=np.float32)
-    solve(solver, own, importance[positions], targets, state, own_bias, width, block)
-    copy_into(bias[first:], own_bias[:width])
 
 
 @njit(cache=True, nogil=True)
@@ -333,15 +273,14 @@ def reach_of(y, order, leaf, parent):
         Parent of each node.
     """
     stamp, positives = np.full(parent.size, -1, dtype=np.int64), np.empty(parent.size, dtype=np.int32)
-    counts = np.zeros(parent.size + 1, dtype=np.int64)
-    counts[0] = order.size
+    starts = np.zeros(parent.size + 2, dtype=np.int64)
+    starts[1] = order.size
     for position in range(order.size):
         labels = unchecked_view(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
-            counts[positives[k] + 1] += 1
-    starts = np.zeros(parent.size + 2, dtype=np.int64)
-    for node in range(counts.size):
-        starts[node + 1] = starts[node] + counts[node]
+            starts[positives[k] + 2] += 1
+    for block in range(1, starts.size):
+        starts[block] += starts[block - 1]
     places, positions = starts[1:].copy(), np.empty(starts[-1], dtype=np.uint32)
     stamp[:] = -1
     for position in range(order.size):
@@ -423,57 +362,29 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     features : uint32
         Features of each block, ascending, block after block.
     """
-    distinct = np.zeros(blocks.size, dtype=np.int64)
-    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
+    (indptr, indices, _), (order, starts, positions) = x, reach
+    distinct = np.empty(blocks.size, dtype=np.int64)
+    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)  # one bit per feature, to fit the first-level cache
     total = np.int64(0)
     for block in blocks:
         total += min(nonzeros[block], n_features)
     features, total = np.empty(total, dtype=np.uint32), np.int64(0)
     for b in range(blocks.size):
-        reaching = reach.block_positions[reach.block_starts[blocks[b]] : reach.block_starts[blocks[b] + 1]]
-        distinct[b] = write_features(x.indptr, x.indices, reach.order, reaching, marks, features[total:])
-        total += distinct[b]
+        for position in unchecked_view(positions, starts[blocks[b]], starts[blocks[b] + 1]):
+            row = order[position]
+            for feature in unchecked_view(indices, indptr[row], indptr[row + 1]):
+                wide = np.uint64(feature)
+                marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
+        begin = total
+        for w in range(marks.size):
+            word = marks[w]
+            marks[w] = 0
+            while word != np.uint64(0):
+                features[total] = np.uint64(w) * BITS_PER_WORD + lowest_bit(word)
+                word &= word - np.uint64(1)
+                total += 1
+        distinct[b] = total - begin
     return distinct, features[:total].copy()
-
-
-@njit(cache=True, nogil=True)
-def write_features(indptr, indices, order, positions, marks, features):
-    """Write the distinct features of some instances, ascending, to the beginning of ``features``.
-
-    Parameters
-    ----------
-    indptr, indices
-        Arrays of the instances, as in `KernelCSR`.
-    order : int64 (n,)
-        Rows in the order of the pass.
-    positions : uint32
-        Positions of the instances in ``order``.
-    marks : uint64
-        Scratch with one bit per feature, zero on entry and on return. The array is small enough for the first-level
-        cache.
-    features : uint32
-        Overwritten. The length is at least the number of non-zeros of the instances, or the number of all features if
-        that number is smaller.
-
-    Returns
-    -------
-    int
-        Number of distinct features.
-    """
-    for position in positions:
-        row = order[position]
-        for feature in unchecked_view(indices, indptr[row], indptr[row + 1]):
-            wide = np.uint64(feature)
-            marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
-    count = 0
-    for w in range(marks.size):
-        word = marks[w]
-        marks[w] = 0
-        while word != np.uint64(0):
-            features[count] = np.uint64(w) * BITS_PER_WORD + lowest_bit(word)
-            word &= word - np.uint64(1)
-            count += 1
-    return count
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from numba.extending import overload
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import prefetch, unchecked_view, unowned
+from xmlc.kernels.arrays import prefetch, row_of_csr, unchecked_view, unowned
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, sigmoid
 from xmlc.kernels.sibling_rows import dense_scores
@@ -354,13 +354,6 @@ def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, 
 @overload(child_estimates)
 def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
     return CHILD_ESTIMATES[nodes.instance_class].py_func
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def row_of_csr(x, row):
-    """Return the features of an instance and their values."""
-    start, end = x.indptr[row], x.indptr[row + 1]
-    return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
 
 
 @njit(cache=True, nogil=True)

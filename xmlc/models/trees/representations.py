@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.appendable import Appendable
-from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
@@ -18,11 +16,7 @@ LEAST_SQUARE = 1e-70  # rows with a smaller squared length are not scaled, becau
 
 
 def label_representations(
-    X: Matrix,
-    Y: Matrix,
-    n_jobs: int | None = None,
-    most_features: int | None = None,
-    weights: np.ndarray | None = None,
+    X: Matrix, Y: Matrix, n_jobs: int | None = None, most_features: int | None = None, weights: np.ndarray | None = None
 ) -> sparse.csr_array:
     """Return a vector for each label: the sum of its instances' unit-length features, scaled to unit length.
 
@@ -65,7 +59,7 @@ def label_representations(
     if weights is not None:
         by_label.data *= weights[by_label.indices]
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # the number of non-zeros of an average instance
-    blocks = item_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
+    blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
     for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
         tasks = [(by_label, x, most_features, *block) for block in blocks[first:last]]
@@ -115,10 +109,3 @@ def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarra
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # `bincount` adds in a fixed order
     scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
     return values.astype(np.float32) * scales.astype(np.float32)[rows]
-
-
-def item_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
-    """Split items into contiguous blocks ``(start, end)`` of about equal cost. Each block has at least one item."""
-    block = (np.cumsum(costs) - costs) // cost_per_block
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(block)) + 1, [costs.size]))
-    return list(pairwise(bounds.tolist()))
