@@ -205,7 +205,7 @@ def test_number_of_weights_is_within_constant_factor_of_iplt():
     X, Y = stream(n=400, d=60, m=120, seed=8)
     for prefix in (50, 200, 400):
         model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
-        nodes, counters = model._model.tree.nodes, model._model.tree.counters
+        nodes, counters = model._model.nodes, model._model.counters
         held = (nodes["width"].astype(np.int64) * (nodes["n_features"] + 1))[: counters[0]].sum()
         apart = trained_apart(model, X[:prefix], Y[:prefix])
         assert held <= 2 * (apart.weights.size + apart.bias.size)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 def test_large_max_leaf_takes_no_memory():
     model = oplt("best_greedy", 2, 2**31 - 1).partial_fit(*stream())
-    assert model._model.tree.nodes["padded"].max() < 100
+    assert model._model.nodes["padded"].max() < 100
     assert model.tree_.n_labels == model.labels_.size > 25
 
 

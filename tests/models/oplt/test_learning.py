@@ -12,7 +12,7 @@ from xmlc.models.oplt.tree import ABOVE, MARK, NONE
 
 def test_instance_reaches_nodes_above_its_labels():
     X, Y = stream(seed=9)
-    tree = oplt("random", 3, 5).partial_fit(X, Y)._model.tree
+    tree = oplt("random", 3, 5).partial_fit(X, Y)._model
     reached = np.empty(tree.nodes.size, dtype=np.int32)
     for row in range(Y.shape[0]):
         labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].astype(np.uint32)

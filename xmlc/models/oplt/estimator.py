@@ -25,17 +25,7 @@ from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of
-from xmlc.models.oplt.tree import (
-    N_COUNTERS,
-    N_LEARNED,
-    NODE,
-    NONE,
-    SLOT,
-    GrowthSettings,
-    OnlineTree,
-    trimmed_tree,
-    with_labels,
-)
+from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
@@ -45,34 +35,6 @@ from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 MOST = 1e37  # upper limit of sums in float32, with a margin for rounding
-
-
-class OnlineModel(NamedTuple):
-    """Hold the growing tree of an OPLT that can learn more instances."""
-
-    tree: OnlineTree
-
-    @property
-    def labels(self) -> np.ndarray:
-        """Labels of the instances learned so far, ascending, int64."""
-        return np.flatnonzero(self.tree.leaves != NONE)
-
-    @property
-    def n_instances(self) -> int:
-        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
-        return int(self.tree.counters[N_LEARNED])
-
-    def weights(self) -> TreeWeights:
-        """Return the tree and its weights as arrays for predictions."""
-        return frozen(self.tree)
-
-    def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays to store, without spare capacity, and the numbers to store."""
-        return trimmed_tree(self.tree)._asdict(), {}
-
-    def copied(self) -> OnlineModel:
-        """Return a copy that does not change when this model learns more."""
-        return OnlineModel(OnlineTree(*(array.copy() for array in trimmed_tree(self.tree))))
 
 
 class FinishedModel(NamedTuple):
@@ -85,18 +47,6 @@ class FinishedModel(NamedTuple):
     def labels(self) -> np.ndarray:
         """Labels of the learned instances, ascending, int64."""
         return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
-
-    def weights(self) -> TreeWeights:
-        """Return the tree and its weights as arrays for predictions."""
-        return self.nodes
-
-    def stored(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return the arrays and the numbers to store."""
-        return self.nodes._asdict(), {"instances": self.n_instances}
-
-    def copied(self) -> FinishedModel:
-        """Return the model itself, because a finished model never changes."""
-        return self
 
 
 @hyperparameters
@@ -197,13 +147,8 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    _changeable = (
-        "epochs",
-        "warm_start",
-        "weight_threshold",
-        "online",
-        "n_jobs",
-    )  # only `fit` uses these hyperparameters, except n_jobs
+    # Only `fit` uses these hyperparameters, except n_jobs.
+    _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -221,11 +166,11 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    _model = cast("OnlineModel | FinishedModel", None)
+    _model = cast("OnlineTree | FinishedModel", None)  # only an `OnlineTree` can learn more
     _plt = cast("PLT | None", None)  # a PLT for predictions, discarded when the model learns more
 
     MODEL_FORMAT = 4
-    FIELDS = (  # the fields of a stored `OnlineModel`; a `FinishedModel` has the fields of a PLT
+    FIELDS = (  # the fields of a stored `OnlineTree`; a `FinishedModel` has the fields of a PLT
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
@@ -254,7 +199,7 @@ class OPLT(SparseProbabilityEstimator):
         settings = self._settings(tree_only)
         tree = with_labels(initial_tree(settings, self._first_tree(X, Y, order)), self.n_labels_)
         if not tree_only:
-            self._model = OnlineModel(tree)
+            self._model = tree
             for epoch in range(self.epochs):
                 self._learn(x, y, order, f"pass {epoch + 1} of {self.epochs}")
             return self
@@ -424,7 +369,7 @@ class OPLT(SparseProbabilityEstimator):
             self._remember_names(given)
             self.n_features_in_, self.n_labels_ = 0, 0
             self._start()
-            self._model = OnlineModel(initial_tree(self._settings()))
+            self._model = initial_tree(self._settings())
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
@@ -451,10 +396,9 @@ class OPLT(SparseProbabilityEstimator):
 
         Return the k best labels of each row, ranked before the row is learned, and their estimates.
         """
-        assert isinstance(self._model, OnlineModel), "a finished model learns no more"
-        self._plt, tree = None, with_labels(self._model.tree, self.n_labels_)
-        tree, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
-        self._model = OnlineModel(tree)
+        assert isinstance(self._model, OnlineTree), "a finished model learns no more"
+        self._plt, tree = None, with_labels(self._model, self.n_labels_)
+        self._model, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
         return ranking, scores
 
     def _settings(self, tree_only: bool = False) -> GrowthSettings:
@@ -491,14 +435,11 @@ class OPLT(SparseProbabilityEstimator):
     def _scaled_plt(self) -> PLT:
         """Return tree and weights as a PLT for scaled instances. The PLT is cached until the model learns more."""
         if self._plt is None:
-            self._plt = self._as_plt(self._model.weights())
+            nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
+            self._plt = plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
+            plt.tree_, plt.nodes_ = LabelTree.from_children(nodes.children, nodes.label), nodes
+            plt.n_features_in_, plt.n_labels_ = self.n_features_in_, self.n_labels_
         return self._plt.set_params(n_jobs=self.n_jobs)
-
-    def _as_plt(self, nodes: TreeWeights) -> PLT:
-        plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
-        plt.tree_, plt.nodes_ = LabelTree.from_children(nodes.children, nodes.label), nodes
-        plt.n_features_in_, plt.n_labels_ = self.n_features_in_, self.n_labels_
-        return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check and scale instances, and remove features without weights.
@@ -520,11 +461,15 @@ class OPLT(SparseProbabilityEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state with copies of the parts that change when the model learns, and without the cached PLT."""
-        return vars(self) | ({"_model": self._model.copied(), "_plt": None} if self._is_fitted() else {})
+        model: Any = self._model
+        if isinstance(model, OnlineTree):
+            model = OnlineTree(*(array.copy() for array in trimmed_tree(model)))
+        return vars(self) | ({"_model": model, "_plt": None} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        arrays, meta = self._model.stored()
-        return arrays, meta | {"gamma": self.gamma_}
+        if isinstance(self._model, OnlineTree):
+            return trimmed_tree(self._model)._asdict(), {"gamma": self.gamma_}
+        return self._model.nodes._asdict(), {"instances": self._model.n_instances, "gamma": self.gamma_}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self.gamma_ = meta["gamma"]
@@ -534,4 +479,4 @@ class OPLT(SparseProbabilityEstimator):
             self._model = FinishedModel(nodes, int(meta["instances"]))
         else:
             self._check_arrays(arrays)
-            self._model = OnlineModel(OnlineTree(**arrays))
+            self._model = OnlineTree(**arrays)

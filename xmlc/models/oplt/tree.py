@@ -80,6 +80,16 @@ class OnlineTree(NamedTuple):
     free_tables: np.ndarray
     counters: np.ndarray
 
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels of the instances learned so far, ascending, int64."""
+        return np.flatnonzero(self.leaves != NONE)
+
+    @property
+    def n_instances(self) -> int:
+        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
+        return int(self.counters[N_LEARNED])
+
 
 class GrowthSettings(NamedTuple):
     """Hold the settings of a tree's growth and learning."""

@@ -18,12 +18,7 @@ from xmlc.core.parallel import batches, run_tasks
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
-from xmlc.kernels.estimator import (
-    Hyperparameters,
-    InvalidParameterError,
-    check_value,
-    hyperparameters,
-)
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import plt
@@ -239,7 +234,6 @@ class PLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    _measured = cast("tuple[LabelTree | None, int]", (None, 0))  # a tree and its largest number of siblings
     # A tree, the weights of its labels, and the largest weight below each node.
     _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
 
@@ -296,25 +290,15 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y, weights)
         solver = self._solver(total)
         self.nodes_: TreeWeights
-        threshold = (
-            self.weight_threshold if self.weight_threshold != "auto" else WEIGHT_THRESHOLD if self.unit_norm else None
-        )
+        threshold, automatic = self.weight_threshold, False
+        if threshold == "auto":
+            threshold, automatic = WEIGHT_THRESHOLD if self.unit_norm else None, True
         if self.hash_bits is None:
-            training = (
-                order,
-                solver,
-                threshold,
-                self.n_jobs,
-                appendable,
-                title,
-                self.weight_threshold == "auto",
-                importance,
-            )
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
+            storing = (threshold, self.n_jobs, appendable, title, automatic, importance)
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, solver, *storing)
         else:
-            self.nodes_ = train_hashed(
-                x, y, self.tree_, order, cast("Sgd", solver), self.hash_bits, self.random_state, importance
-            )
+            hashing = (cast("Sgd", solver), self.hash_bits, self.random_state, importance)
+            self.nodes_ = train_hashed(x, y, self.tree_, order, *hashing)
             check_finite((self.nodes_.table, self.nodes_.bias))
         self.weight_threshold_ = threshold if isinstance(self.nodes_, CompactNodeWeights) else None
         return self
@@ -446,15 +430,13 @@ class PLT(SparseProbabilityEstimator):
         """Return a tree over the labels with an instance, or over all labels if no label has an instance."""
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
-        if 0 < seen.size < self.n_labels_:
-            return self._tree_over_all(X, Y[:, seen], weights).over(seen)
-        return self._tree_over_all(X, Y, weights)
-
-    def _tree_over_all(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
-        if self.tree == "kmeans":
-            representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
-            return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs)
-        return random_complete_tree(Y.shape[1], self.arity_, self.random_state)
+        labels = seen if seen.size else np.arange(self.n_labels_)
+        if self.tree == "random":
+            return random_complete_tree(labels.size, self.arity_, self.random_state).over(labels)
+        Y = Y if labels.size == self.n_labels_ else Y[:, labels]
+        representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
+        tree = kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs)
+        return tree.over(labels)
 
     def _solver(self, n: float) -> Solver:
         """Return the solver for n instances, or for instances whose weights sum to n."""
@@ -523,7 +505,7 @@ class PLT(SparseProbabilityEstimator):
             Further arguments of the kernel.
         """
         n = x.indptr.size - 1
-        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self._max_degree())
+        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self.tree_.max_degree)
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
             return found
@@ -532,15 +514,6 @@ class PLT(SparseProbabilityEstimator):
         costs = [end - start for start, end in blocks]
         parts = run_tasks(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-
-    def _max_degree(self) -> int:
-        """Return the largest number of siblings in the tree.
-
-        The number is cached, because computing it takes longer than a search.
-        """
-        if self._measured[0] is not self.tree_:
-            self._measured = (self.tree_, int(np.diff(self.tree_.children).max()))
-        return self._measured[1]
 
     def _link(self) -> int:
         """Return the link function from linear scores to estimates, as a number for `estimate_scores`."""

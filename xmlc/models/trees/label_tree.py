@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -74,6 +75,11 @@ class LabelTree:
     def n_labels(self) -> int:
         """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
+
+    @cached_property  # Computing the degree takes longer than a search for one instance.
+    def max_degree(self) -> int:
+        """Return the largest number of children of a node."""
+        return int(np.diff(self.children).max())
 
     @property
     def leaf(self) -> np.ndarray:
