@@ -141,9 +141,7 @@ def add_leaves(histograms, reached, i, sums, found):
         Number of labels with a positive sum.
     """
     n_found, tree_starts, tree_leaves = 0, reached.starts, reached.leaves
-    starts, all_labels, all_counts, weights = (
-        histograms.starts, histograms.labels, histograms.counts, histograms.weights,
-    )  # fmt: skip
+    starts, all_labels, all_counts, weights, _ = histograms
     for tree in range(tree_starts.shape[0]):
         own = unchecked_view(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
         for leaf in own:

@@ -30,13 +30,7 @@ from xmlc.kernels.csr import (
     unit_rows,
     validated,
 )
-from xmlc.kernels.estimator import (
-    Estimator,
-    Hyperparameters,
-    InvalidParameterError,
-    check_hyperparameters,
-    not_fitted,
-)
+from xmlc.kernels.estimator import Estimator, Hyperparameters, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 from xmlc.models.fitting import all_or_nothing
@@ -93,9 +87,8 @@ class SparseProbabilityEstimator(Estimator):
     #: Whether a model with default settings gives good estimates of label frequencies among instances with equal
     #: features.
     calibrated: ClassVar[bool] = True
-    _into: Path | None = (
-        None  # folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`
-    )
+    # The folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`.
+    _into: Path | None = None
     unit_norm: bool  # `_kernel_form` reads this hyperparameter and the next one
     n_jobs: int | None
 
@@ -254,7 +247,11 @@ class SparseProbabilityEstimator(Estimator):
         csr_array of bool, shape (n, m)
             The stored entries are the predicted labels.
         """
-        spe = _label_sets().estimates_of_sets(self, X) if thresholds is None else self.predict_proba(X, thresholds)
+        if thresholds is None:
+            # The module is imported on use only, so that changes of it retrain no models.
+            spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
+        else:
+            spe = self.predict_proba(X, thresholds)
         return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
 
     def score(self, X: Matrix, y: Matrix) -> float:
@@ -385,9 +382,8 @@ class SparseProbabilityEstimator(Estimator):
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
-            raise MissingFileError(
-                f"{folder}: found no {DESCRIPTION}, expected a folder written by save. Check the path."
-            )
+            said = "expected a folder written by save. Check the path."
+            raise MissingFileError(f"{folder}: found no {DESCRIPTION}, {said}")
         try:
             content = cls._description(folder)
             model = cls(**content["hyperparameters"])
@@ -577,11 +573,6 @@ class SparseProbabilityEstimator(Estimator):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"found k={shown(k)}, expected a whole number of labels from 1 to {most}")
         return int(k)
-
-
-def _label_sets() -> Any:
-    """Return the module for label sets, imported on use only. So changes of this module retrain no models."""
-    return importlib.import_module("xmlc.models.label_sets")
 
 
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:

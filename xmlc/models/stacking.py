@@ -15,12 +15,7 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
-from xmlc.kernels.estimator import (
-    Hyperparameters,
-    InvalidParameterError,
-    check_value,
-    hyperparameters,
-)
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
@@ -123,14 +118,24 @@ class Stacking(SparseProbabilityEstimator):
         self.coefficients_ = start
         if held_out.size:
             of_part = {name: values[part] for name, values in given.items()}
-            selected, lists = self._train_apart(members, X[part], Y[part], of_part, X[held_out])
-            counts, candidates, scores = merge_lists(*lists, 0, held_out.size)
+            selected, lists = {}, []
+            for name, member in members.items():
+                first = member.unfitted().fit(X[part], Y[part], **of_part)
+                selected[name] = first._selected()
+                lists.append(self._ranked(first, X[held_out]))
+                del first  # members may be large, so only one is in memory at a time
+            counts, candidates, scores = merge_lists(*map(np.array, zip(*lists, strict=True)), 0, held_out.size)
             features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
             rows = np.repeat(held_out, counts)
             true = np.asarray(Y[rows, candidates]).reshape(-1)
             self.coefficients_ = fit_stacked(features, true, weights[rows].astype(np.float64), start)
             members = {name: member.set_params(**selected[name]) for name, member in members.items()}
-        self.members_ = {name: self._fit_member(name, member, X, Y, given) for name, member in members.items()}
+        for name, member in members.items():
+            if self._into is None:
+                member.fit(X, Y, **given)
+            else:
+                member.fit_to_disk(self._into / name, X, Y, **given)
+        self.members_ = members
         self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)
         return self
 
@@ -229,34 +234,6 @@ class Stacking(SparseProbabilityEstimator):
         counts, candidates, estimates = self._combined(labels, scores)
         ranked, best = self._best(stack_estimates(counts, candidates, estimates, self.n_labels_), k, weights)
         return ranked[0], best[0]
-
-    def _train_apart(
-        self,
-        members: dict[str, SparseProbabilityEstimator],
-        X: sparse.csr_array,
-        Y: sparse.csr_array,
-        given: dict[str, Any],
-        X_held_out: sparse.csr_array,
-    ) -> tuple[dict[str, Hyperparameters], tuple[np.ndarray, ...]]:
-        """Train members on a part of the data. Return each member's hyperparameters and ranking of the other part."""
-        selected, lists = {}, []
-        for name, member in members.items():
-            first = member.unfitted().fit(X, Y, **given)
-            selected[name] = first._selected()
-            lists.append(self._ranked(first, X_held_out))
-            del first  # members may be large, so only one is in memory at a time
-        labels, scores = map(np.array, zip(*lists, strict=True))
-        return selected, (labels, scores)
-
-    def _fit_member(
-        self,
-        name: str,
-        member: SparseProbabilityEstimator,
-        X: sparse.csr_array,
-        Y: sparse.csr_array,
-        given: dict[str, Any],
-    ) -> SparseProbabilityEstimator:
-        return member.fit(X, Y, **given) if self._into is None else member.fit_to_disk(self._into / name, X, Y, **given)
 
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)

@@ -7,9 +7,4 @@ from xmlc.models.domains import br
 
 Order = Literal["given", "reversed"]
 
-DOMAINS = {
-    **br.DOMAINS,
-    "n_samples": whole(1, PASSES),
-    "order": OneOf(get_args(Order)),
-    "label_scale": POSITIVE,
-}
+DOMAINS = {**br.DOMAINS, "n_samples": whole(1, PASSES), "order": OneOf(get_args(Order)), "label_scale": POSITIVE}
