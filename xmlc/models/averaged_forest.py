@@ -260,15 +260,11 @@ class JoinedTrees:
             if field.starts is not None:
                 array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
             elif field.least == LEAF:
-                array = shifted_codes(array, sizes["inner"], sizes["leaves"])
+                # A code is the number of an inner node, or ~leaf.
+                array = np.where(array >= 0, array + sizes["inner"], array - sizes["leaves"]).astype(np.int32)
             self._arrays.append(**{name: array})
         sizes.update(more, trees=1)
 
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays of the forest."""
         return self._arrays.finished()
-
-
-def shifted_codes(codes: np.ndarray, n_inner: int, n_leaves: int) -> np.ndarray:
-    """Return ``codes`` (inner node or ~leaf, int32), renumbered to follow ``n_inner`` nodes and ``n_leaves`` leaves."""
-    return np.where(codes >= 0, codes + n_inner, codes - n_leaves).astype(np.int32)

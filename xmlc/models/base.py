@@ -359,9 +359,8 @@ class SparseProbabilityEstimator(Estimator):
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
-            raise XmlcError(
-                f"{type(self).__name__} cannot be saved ({error}). Use numbers, texts, lists, dictionaries or arrays."
-            ) from error
+            said = "Use numbers, texts, lists, dictionaries or arrays."
+            raise XmlcError(f"{type(self).__name__} cannot be saved ({error}). {said}") from error
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
@@ -406,9 +405,8 @@ class SparseProbabilityEstimator(Estimator):
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
-            raise XmlcError(
-                f"{folder}: found a model of {found}, expected one of {cls.__name__}. Load it with {found}.load."
-            )
+            expected = f"expected one of {cls.__name__}. Load it with {found}.load."
+            raise XmlcError(f"{folder}: found a model of {found}, {expected}")
         if version != cls.MODEL_FORMAT:
             raise Malformed(DESCRIPTION, f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}")
         if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
@@ -514,10 +512,8 @@ class SparseProbabilityEstimator(Estimator):
         self._check_names(X)
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
-            raise InvalidDataError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input. Make X with the vectorizer or reader of the training data."
-            )
+            said = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features"
+            raise InvalidDataError(f"{said} as input. Make X with the vectorizer or reader of the training data.")
         return X
 
     def _for_requests(self) -> Self:
@@ -547,10 +543,9 @@ class SparseProbabilityEstimator(Estimator):
             fine[1:] &= indices[1:] > indices[:-1]
         if np.count_nonzero(fine) < fine.size:
             fault = fine.argmin()
-            raise InvalidDataError(
-                f"instance: found feature {indices[fault]} with value {values[fault]}, expected distinct features "
-                f"below {self.n_features_in_} with finite values. Use the vectorizer or reader of the training data."
-            )
+            expected = f"expected distinct features below {self.n_features_in_} with finite values"
+            found = f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
+            raise InvalidDataError(f"{found}. Use the vectorizer or reader of the training data.")
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:

@@ -94,18 +94,14 @@ class SavedEstimates(Oracle):
         if not given:
             raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to .npz files.")
         if seed and "{seed}" not in given and self.validation:
-            raise XmlcError(
-                f"{given}: found one file for all seeds, expected one for the split of seed {seed}. "
-                "Write {seed} in the path."
-            )
+            said = f"expected one for the split of seed {seed}. Write {{seed}} in the path."
+            raise XmlcError(f"{given}: found one file for all seeds, {said}")
         file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
         expected = prepared.part(part)[1].shape
         estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # saved estimates are float32
         if estimates.shape != expected:
-            raise XmlcError(
-                f"{file}: found shape {estimates.shape}, expected {expected}, one row per instance and one column "
-                f"per label. Use part {part} of xmlc.suite.steps.prepared.Prepared."
-            )
+            said = f"found shape {estimates.shape}, expected {expected}, one row per instance and one column per label"
+            raise XmlcError(f"{file}: {said}. Use part {part} of xmlc.suite.steps.prepared.Prepared.")
         self.use_posteriors(estimates)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

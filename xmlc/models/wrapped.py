@@ -107,11 +107,10 @@ class Wrapped(SparseProbabilityEstimator):
         self.estimator_, learned = deepcopy(self.estimator), Y[:, self.varied_].astype(np.int8)
         sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
         if not sparsely and (needed := 8 * n * self.varied_.size) > MOST_BYTES:
-            raise InvalidDataError(
-                f"{type(self.estimator).__name__}: found {needed / 1e9:.1f} GB of dense label sets of shape "
-                f"{learned.shape}, expected at most {MOST_BYTES / 1e9:g} GB. Use {ONE_VS_REST}, or a subclass of "
-                "xmlc.models.base.SparseProbabilityEstimator."
-            )
+            found = f"{needed / 1e9:.1f} GB of dense label sets of shape {learned.shape}"
+            said = f"Use {ONE_VS_REST}, or a subclass of xmlc.models.base.SparseProbabilityEstimator."
+            expected = f"expected at most {MOST_BYTES / 1e9:g} GB. {said}"
+            raise InvalidDataError(f"{type(self.estimator).__name__}: found {found}, {expected}")
         try:
             self.estimator_.fit(X, learned if sparsely else learned.toarray(), **given)
         except (TypeError, ValueError, NotImplementedError) as error:
@@ -229,9 +228,8 @@ def adapt(
     except (TypeError, ValueError) as error:
         if isinstance(error, XmlcError):
             raise
-        raise XmlcError(
-            f"{name} cannot be constructed ({error}). Use a class or function, and set the hyperparameters it needs."
-        ) from error
+        said = "Use a class or function, and set the hyperparameters it needs."
+        raise XmlcError(f"{name} cannot be constructed ({error}). {said}") from error
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer estimators come first
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name}: found hyperparameter {key!r}, expected {nearest(key, {*takes, *known})}")

@@ -350,10 +350,8 @@ class OPLT(SparseProbabilityEstimator):
         """Check new data, add capacity for its labels, and return the data as arrays for the kernels."""
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
-            raise XmlcError(
-                "OPLT: found a model of fit that cannot learn more. Call fit with online=True, or use partial_fit from "
-                "the start."
-            )
+            said = "Call fit with online=True, or use partial_fit from the start."
+            raise XmlcError(f"OPLT: found a model of fit that cannot learn more. {said}")
         self._go_on_learning()
         given, labels, X = X, column_names(Y), as_features(X)
         Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
@@ -403,34 +401,24 @@ class OPLT(SparseProbabilityEstimator):
 
     def _settings(self, tree_only: bool = False) -> GrowthSettings:
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
-        return GrowthSettings(
-            self.policy == "random",
-            self.growth == "program",
-            tree_only,
-            float(self.alpha),
-            self.balance == "printed",
-            int(self.arity),
-            int(self.max_leaf),
-            np.float32(self.gamma_ if self.gamma is None else self.gamma),
-            np.float32(self.eps),
-            key,
-        )
+        random, program, printed = self.policy == "random", self.growth == "program", self.balance == "printed"
+        rate, eps = np.float32(self.gamma_ if self.gamma is None else self.gamma), np.float32(self.eps)
+        degrees = int(self.arity), int(self.max_leaf)
+        return GrowthSettings(random, program, tree_only, float(self.alpha), printed, *degrees, rate, eps, key)
 
     def _check_hyperparameters(self) -> None:
         super()._check_hyperparameters()
         if self.arity > self.max_leaf:
-            raise InvalidParameterError(
-                f"OPLT: found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
-            )
+            found = f"arity={self.arity}, max_leaf={self.max_leaf}"
+            raise InvalidParameterError(f"OPLT: found {found}, expected arity <= max_leaf")
         if self.growth == "program" and self.warm_start is not None:
             found = f"warm_start={self.warm_start} with growth='program'"
             raise InvalidParameterError(f"OPLT: found {found}, expected warm_start=None")
         if self.warm_start is not None:
             check_kmeans_shape(self.arity, self.max_leaf)
         if self.online and self.weight_threshold is not None:
-            raise InvalidParameterError(
-                f"OPLT: found weight_threshold={self.weight_threshold} with online=True, expected weight_threshold=None"
-            )
+            found = f"weight_threshold={self.weight_threshold} with online=True"
+            raise InvalidParameterError(f"OPLT: found {found}, expected weight_threshold=None")
 
     def _scaled_plt(self) -> PLT:
         """Return tree and weights as a PLT for scaled instances. The PLT is cached until the model learns more."""

@@ -16,22 +16,17 @@ from xmlc.kernels.float64 import log
 from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, row_size, score_block, slots_of, widen
 from xmlc.models.oplt.tree import (
     ABOVE,
-    ENTRIES_USED,
-    ENTRIES_WANTED,
     N_LEARNED,
     N_NODES,
-    NODES_WANTED,
     NONE,
     ROOT,
     SELECTED,
     SELECTED_FOR,
-    SLOT,
-    SLOTS_USED,
-    SLOTS_WANTED,
     SMALLEST_TABLE,
     GrowthSettings,
     OnlineTree,
     empty_online_tree,
+    has_capacity,
     with_labels,
     with_room,
 )
@@ -385,20 +380,3 @@ def has_capacity_to_extend(tree, v):
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1
     return has_capacity(tree, 3, (node.n_features + 1) * slots + 4, (np.int64(1) << node.table_bits) + 16)
-
-
-@njit(cache=True, nogil=True)
-def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for more nodes, slots and entries.
-
-    Otherwise, store the required capacity for `grown`.
-    """
-    counters = tree.counters
-    if (
-        counters[N_NODES] + nodes <= tree.nodes.size
-        and (counters[SLOTS_USED] + slots) * SLOT <= tree.rows.size
-        and counters[ENTRIES_USED] + entries <= tree.entries.size
-    ):
-        return True
-    counters[NODES_WANTED], counters[SLOTS_WANTED], counters[ENTRIES_WANTED] = nodes, slots, entries
-    return False

@@ -11,10 +11,10 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import row_of_csr, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
-from xmlc.models.oplt.growth import attach_label, has_capacity
+from xmlc.models.oplt.growth import attach_label
 from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
-from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown
+from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown, has_capacity
 
 INSTANCES_PER_CALL = 8192  # number of instances between two updates of the progress display
 

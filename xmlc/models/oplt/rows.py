@@ -37,12 +37,8 @@ class OnlineScratch(NamedTuple):
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
     padded = row_size(tree.leaves.size + 1)  # a node has at most as many children as there are labels
-    return OnlineScratch(
-        np.empty(max_nonzeros + 1, dtype=np.uint32),
-        np.empty(max_nonzeros + 1, dtype=np.float32),
-        np.empty(padded, dtype=np.float32),
-        np.empty(padded, dtype=np.uint8),
-    )
+    slots, values = np.empty(max_nonzeros + 1, dtype=np.uint32), np.empty(max_nonzeros + 1, dtype=np.float32)
+    return OnlineScratch(slots, values, np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.uint8))
 
 
 @njit(cache=True, nogil=True)
@@ -59,16 +55,6 @@ def hash_table_of(tree, v):
     """Return the hash table of block v as an `unchecked_view`."""
     node = tree.nodes[v]
     return unchecked_view(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
-
-
-@njit(cache=True, nogil=True)
-def find_rows(table, bits, ids, slots):
-    """Write the slot of each feature's row, or 0 if the feature has no row, and return the number of rows found."""
-    known = 0
-    for k in range(ids.size):
-        slots[k] = find_slot(table, bits, ids[k])
-        known += slots[k] != 0
-    return known
 
 
 @njit(cache=True, nogil=True)
@@ -137,7 +123,10 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
         if padded == 0:
             continue
         table = unchecked_view(entries, node.table, node.table + (np.int64(1) << node.table_bits))
-        missing = ids.size - find_rows(table, node.table_bits, ids, slots)
+        missing, bits = 0, node.table_bits
+        for k in range(ids.size):
+            slots[k] = find_slot(table, bits, ids[k])
+            missing += slots[k] == 0
         if missing > 0:
             make_rows(tree, v, ids, slots, missing)
         for column in range(padded):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.kernel_cache import njit
 
 ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
 NONE = -1  # this number means that there is no node or no label
@@ -118,15 +119,27 @@ def empty_online_tree() -> OnlineTree:
     """Return an empty tree without a root, but with capacity for one."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
-    return OnlineTree(
-        np.zeros(16, dtype=NODE),
-        np.zeros(0, dtype=np.int32),
-        np.zeros(64 * SLOT, dtype=np.float32),
-        np.zeros(64, dtype=np.uint64),
-        np.zeros(64, dtype=np.uint32),
-        np.zeros(64, dtype=np.int64),
-        counters,
-    )
+    nodes, leaves = np.zeros(16, dtype=NODE), np.zeros(0, dtype=np.int32)
+    rows, entries = np.zeros(64 * SLOT, dtype=np.float32), np.zeros(64, dtype=np.uint64)
+    free_rows, free_tables = np.zeros(64, dtype=np.uint32), np.zeros(64, dtype=np.int64)
+    return OnlineTree(nodes, leaves, rows, entries, free_rows, free_tables, counters)
+
+
+@njit(cache=True, nogil=True)
+def has_capacity(tree, nodes, slots, entries):
+    """Return whether the arrays have space for more nodes, slots and entries.
+
+    Otherwise, store the required capacity for `grown`.
+    """
+    counters = tree.counters
+    if (
+        counters[N_NODES] + nodes <= tree.nodes.size
+        and (counters[SLOTS_USED] + slots) * SLOT <= tree.rows.size
+        and counters[ENTRIES_USED] + entries <= tree.entries.size
+    ):
+        return True
+    counters[NODES_WANTED], counters[SLOTS_WANTED], counters[ENTRIES_WANTED] = nodes, slots, entries
+    return False
 
 
 def grown(tree: OnlineTree) -> OnlineTree:

@@ -70,10 +70,8 @@ def append_rows(
     tasks = [(dense, degrees, np.float32(threshold), *block) for block in blocks]
     for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(rows_above, tasks, n_jobs):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
-            raise XmlcError(
-                f"PLT: found {n_weights.max()} weights in the children of one node, expected at most {LARGEST_BLOCK}. "
-                "Raise weight_threshold or lower arity."
-            )
+            expected = f"expected at most {LARGEST_BLOCK}. Raise weight_threshold or lower arity."
+            raise XmlcError(f"PLT: found {n_weights.max()} weights in the children of one node, {expected}")
         siblings = siblings.astype(sibling_type)
         appendable.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)
         counts.append((n_features, n_weights))

@@ -453,14 +453,11 @@ class PLT(SparseProbabilityEstimator):
         if self.tree == "kmeans":
             check_kmeans_shape(self.arity or plt.SMALL_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
-            raise InvalidParameterError(
-                f"PLT: found hash_bits={self.hash_bits} with solver={self.solver!r}, expected solver='sgd'"
-            )
+            found = f"hash_bits={self.hash_bits} with solver={self.solver!r}"
+            raise InvalidParameterError(f"PLT: found {found}, expected solver='sgd'")
         if self.hash_bits is not None and self.weight_threshold not in (None, "auto"):
-            raise InvalidParameterError(
-                f"PLT: found weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}, "
-                "expected weight_threshold='auto' or None"
-            )
+            found = f"weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}"
+            raise InvalidParameterError(f"PLT: found {found}, expected weight_threshold='auto' or None")
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
         """Return the largest label weight below each node, or an empty array if labels have no weights.

@@ -196,14 +196,9 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
     enough = np.float32(solver.tol) * cost
     squares = squared_lengths(x)
     order = np.arange(squares.size)
-    every = Siblings(
-        targets,
-        np.zeros(targets.shape, dtype=np.float32),
-        state.reshape((-1, bias.size)),
-        bias,
-        np.arange(bias.size) < n_siblings,
-        np.empty(bias.size, dtype=np.float32),
-    )
+    alpha, weights = np.zeros(targets.shape, dtype=np.float32), state.reshape((-1, bias.size))
+    going, largest = np.arange(bias.size) < n_siblings, np.empty(bias.size, dtype=np.float32)
+    every = Siblings(targets, alpha, weights, bias, going, largest)
     some, columns = every, np.arange(n_siblings)  # `some` holds these columns of `every`
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
@@ -321,14 +316,9 @@ def some_columns(siblings, columns, size):
         Number of columns of the result.
     """
     targets, alpha, weights, bias, _, _ = siblings
-    return Siblings(
-        columns_of(targets, columns, size),
-        columns_of(alpha, columns, size),
-        columns_of(weights, columns, size),
-        columns_of(bias.reshape((1, -1)), columns, size)[0],
-        np.arange(size) < columns.size,
-        np.empty(size, dtype=np.float32),
-    )
+    targets, alpha = columns_of(targets, columns, size), columns_of(alpha, columns, size)
+    weights, bias = columns_of(weights, columns, size), columns_of(bias.reshape((1, -1)), columns, size)[0]
+    return Siblings(targets, alpha, weights, bias, np.arange(size) < columns.size, np.empty(size, dtype=np.float32))
 
 
 @njit(cache=True, nogil=True)

@@ -95,10 +95,8 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
 def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
     """Raise an XmlcError unless `kmeans_tree` can build a tree with this ``arity`` and ``max_leaf``."""
     if arity < 2 or int(arity) & (int(arity) - 1):
-        raise XmlcError(
-            f"found arity={arity}, expected a power of two for a k-means tree (2, 4, 8, 16, ...). "
-            "Use tree='random' for another arity."
-        )
+        expected = "expected a power of two for a k-means tree (2, 4, 8, 16, ...)"
+        raise XmlcError(f"found arity={arity}, {expected}. Use tree='random' for another arity.")
     if max_leaf is not None and max_leaf < 1:
         raise XmlcError(f"found max_leaf={max_leaf}, expected at least 1")
 
