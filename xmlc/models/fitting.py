@@ -44,17 +44,13 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 def takes_no_weights(name: str) -> InvalidParameterError:
     """Return the error to raise if an estimator does not accept instance weights."""
-    return InvalidParameterError(
-        f"{name}.fit: found sample_weight, expected none, because {name} has no instance weights. Leave it out, or "
-        f"use {WEIGHTED}."
-    )
+    found = f"found sample_weight, expected none, because {name} has no instance weights"
+    return InvalidParameterError(f"{name}.fit: {found}. Leave it out, or use {WEIGHTED}.")
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
     """Return the error to raise if training produced weights that are not finite."""
     sizes = np.abs(values[values != 0])
-    return InvalidDataError(
-        f"{type(model).__name__}: found weights beyond single precision, for absolute values of X from "
-        f"{sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}. Scale the features with "
-        "sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults."
-    )
+    found = f"absolute values of X from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
+    said = "Scale the features with sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults"
+    return InvalidDataError(f"{type(model).__name__}: found weights beyond single precision, for {found}. {said}.")

@@ -127,7 +127,8 @@ class Parabel(SparseProbabilityEstimator):
         data = self._weighted_data(X, Y, sample_weight)
         self._select(parabel.usual(np.unique(data[1].indices).size))
         if self.C is None:
-            self.C_ = cross_validated(self._single, 1.0, 0.3, *data)
+            single = self.unfitted().set_params(**self._selected() | {"n_trees": 1})
+            self.C_ = cross_validated(lambda C: single.unfitted().set_params(C=C), 1.0, 0.3, *data)
         self.trees_ = [
             self._tree(t)._train(*data, Appendable(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
@@ -162,7 +163,7 @@ class Parabel(SparseProbabilityEstimator):
             the logistic loss.
         """
         thresholds = self._label_thresholds(threshold)
-        counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,))
+        counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,), None)
         return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -184,15 +185,12 @@ class Parabel(SparseProbabilityEstimator):
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
-        arguments = (self.n_labels_, k, weights)
-        labels, scores = self._average(self._instances(X), average_top_k, arguments, thresholds)
+        given = (self.n_labels_, k, weights)
+        labels, scores = self._average(self._instances(X), average_top_k, given, thresholds)
         return labels, scores
 
     def _title(self, doing: str, t: int) -> str:
         return f"{doing} tree {t + 1} of {self.n_trees}"
-
-    def _single(self, C: float) -> Parabel:
-        return self.unfitted().set_params(**self._selected() | {"n_trees": 1, "C": C})
 
     def _tree(self, t: int) -> PLT:
         """Return the untrained estimator of tree t."""
@@ -203,11 +201,7 @@ class Parabel(SparseProbabilityEstimator):
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(
-        self,
-        X: sparse.csr_array,
-        average: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        thresholds: np.ndarray | None = None,
+        self, X: sparse.csr_array, average: Callable[..., Any], given: tuple[Any, ...], thresholds: np.ndarray | None
     ) -> tuple[np.ndarray, ...]:
         """Search all trees, run a kernel over blocks of the labels found, and join the results of the kernel.
 
@@ -220,15 +214,14 @@ class Parabel(SparseProbabilityEstimator):
         results: list[Any] = []
         # If there are no instances, an empty block gives the result its dtypes.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
+            rows = X[first:last]
             found = [
-                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(
-                    X[first:last], self._title("searching", t), thresholds
-                )
+                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(rows, self._title("searching", t), thresholds)
                 for t, tree in enumerate(self.trees_)
             ]
             self.inner_products_[first:last] = sum(products for *_, products in found)
             reached = as_leaves([met for *met, _ in found])
-            tasks = [(*reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
+            tasks = [(*reached, *block, *given) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
             results += run_tasks(average, tasks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*results))
 

@@ -44,10 +44,8 @@ def read(path: Path, trusted: bool) -> Any:
         ``trusted`` is false.
     """
     if not trusted:
-        raise XmlcError(
-            f"{path}: found a file of joblib, and reading it runs code from the folder. If you trust it, load it with "
-            "trusted=True (--trusted on the command line)."
-        )
+        said = "If you trust it, load it with trusted=True (--trusted on the command line)."
+        raise XmlcError(f"{path}: found a file of joblib, and reading it runs code from the folder. {said}")
     verify_file(path)
     import joblib
 

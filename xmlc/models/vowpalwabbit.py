@@ -210,24 +210,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         words = [word for option in given if option[-1] != "False" for word in option]
         seconds = None if self.time_limit is None else math.ceil(self.time_limit)
         size = None if self.memory_limit is None else int(1e9 * self.memory_limit)
-        done = subprocess.run(
-            [sys.executable, "-c", TRAINING, json.dumps([words, seconds, size])],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        command = [sys.executable, "-c", TRAINING, json.dumps([words, seconds, size])]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
-            ended = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
-            said = (
-                "the system stopped it"
-                if ended
-                else (done.stdout + done.stderr)[-SHOWN:] or f"status {done.returncode}"
-            )
-            raise XmlcError(
-                f"Vowpal Wabbit failed, possibly at time_limit={self.time_limit} (CPU seconds) or "
-                f"memory_limit={self.memory_limit} (GB). Raise the limit, or fix this error: {said}"
-            )
+            said = (done.stdout + done.stderr)[-SHOWN:] or f"status {done.returncode}"
+            if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+                said = "the system stopped it"
+            limits = f"time_limit={self.time_limit} (CPU seconds) or memory_limit={self.memory_limit} (GB)"
+            raise XmlcError(f"Vowpal Wabbit failed, possibly at {limits}. Raise the limit, or fix this error: {said}")
 
 
 def _program() -> Any:
@@ -242,10 +232,8 @@ def _check_classes(Y: sparse.csr_array) -> None:
     sizes = np.diff(Y.indptr)
     wrong = np.flatnonzero(sizes != 1)
     if wrong.size:
-        raise XmlcError(
-            f"Y: found {sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances, "
-            "expected one label per instance for a memory tree"
-        )
+        found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
+        raise XmlcError(f"Y: found {found}, expected one label per instance for a memory tree")
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:

@@ -73,7 +73,5 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         except Exception as error:  # the user's code may raise any error
             reason = f"{type(error).__name__}: {error}"
     if reason:
-        raise XmlcError(
-            f"{estimator}: found an error after save and load ({reason}). Keep the state of fit in attributes that end "
-            "in _, or save and set it with the methods _state and _restore."
-        )
+        said = "attributes that end in _, or save and set it with the methods _state and _restore."
+        raise XmlcError(f"{estimator}: found an error after save and load ({reason}). Keep the state of fit in {said}")

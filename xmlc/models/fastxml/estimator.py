@@ -119,11 +119,10 @@ class FastXML(AveragedForest):
             with np.errstate(all="ignore"):
                 self.label_weights_ /= propensities(Y, self.propensity_a, self.propensity_b)
             if not float(self.label_weights_.max()) * self.n_labels_ < LARGEST_GAIN:
-                raise InvalidParameterError(
-                    f"FastXML: found label weights up to {self.label_weights_.max():g}, expected at most "
-                    f"{LARGEST_GAIN:g} for all labels together. Lower propensity_a={self.propensity_a} or "
-                    f"propensity_b={self.propensity_b}."
-                )
+                found = f"found label weights up to {self.label_weights_.max():g}"
+                expected = f"expected at most {LARGEST_GAIN:g} for all labels together"
+                lower = f"propensity_a={self.propensity_a} or propensity_b={self.propensity_b}"
+                raise InvalidParameterError(f"FastXML: {found}, {expected}. Lower {lower}.")
         x, y, discounts = self._kernel_form(X), kernel_csr(Y), discount_table(self.n_labels_)
         ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
         settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))

@@ -167,10 +167,8 @@ class LdSM(AveragedForest):
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
-            raise XmlcError(
-                f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected at most {MOST_DENSE_VALUES} "
-                "values for optimizer='sgd'. Use optimizer='nag'."
-            )
+            expected = f"at most {MOST_DENSE_VALUES} values for optimizer='sgd'. Use optimizer='nag'."
+            raise XmlcError(f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected {expected}")
         (n, m), d = Y.shape, X.shape[1]
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if Y.nnz < FEW * m else 2.0

@@ -90,10 +90,7 @@ class TextClassifier(Estimator):
             texts, lists = [texts[i] for i in kept], [lists[i] for i in kept]
             sample_weight = sample_weight[kept]
         classes = sorted({name for names in lists for name in names})
-        vectorizer = (
-            make_vectorizer("TfidfVectorizer") if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
-        )
-        estimator: Any = estimator_class(DEFAULT)() if self.estimator is None else self._unfitted()
+        vectorizer, estimator = self._new_parts(DEFAULT, "TfidfVectorizer")
         X = _transformed(vectorizer, texts, learning=True)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
         estimator.fit(X, Y, sample_weight=sample_weight)
@@ -114,9 +111,8 @@ class TextClassifier(Estimator):
         if not texts:  # a batch of a stream may be empty
             return self
         if not hasattr(self, "estimator_"):
-            estimator: Any = estimator_class(STREAMING)() if self.estimator is None else self._unfitted()
-            vectorizer = make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False)
-            vectorizer = vectorizer if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
+            hashed = {"n_features": STREAMED, "alternate_sign": False}
+            vectorizer, estimator = self._new_parts(STREAMING, "HashingVectorizer", **hashed)
             classes: list[str] = []
         else:
             self._go_on_learning()
@@ -264,13 +260,17 @@ class TextClassifier(Estimator):
         model._begin_learning()
         return model
 
-    def _unfitted(self) -> SparseProbabilityEstimator:
+    def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
+        """Return copies of the vectorizer and the estimator. ``words`` and ``default`` name those that replace None."""
+        made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
+        if self.estimator is None:
+            return made, estimator_class(default)()
         if not isinstance(self.estimator, SparseProbabilityEstimator):
             from xmlc.models.wrapped import with_label_sets
 
             said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(self.estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(self.estimator)}, expected {said}")
-        return self.estimator.unfitted()
+        return made, self.estimator.unfitted()
 
     def _fitted(self) -> Any:
         self._check_learned("estimator_")
@@ -336,18 +336,19 @@ def _checked(
     if len(texts) != len(lists):
         raise InvalidDataError(f"found {len(texts)} texts and {len(lists)} lists of labels, expected one list per text")
     for i, names in enumerate(lists):
+        found, said = names, ""
         if hasattr(names, "keys"):
-            said = "expected a list of names. Use [name for name, value in labels.items() if value]."
-            raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
-        if isinstance(names, str) or not isinstance(names, Iterable):
+            said = "a list of names. Use [name for name, value in labels.items() if value]."
+        elif isinstance(names, str) or not isinstance(names, Iterable):
             of = "[cell.split(';') for cell in labels]" if ";" in str(names) else "[[name] for name in labels]"
-            said = f"expected a list of names, or [] for none. Use {of}."
-            raise InvalidDataError(f"labels of text {i}: found {shown(names)}, {said}")
-        lists[i] = list(names)
-        for name in lists[i]:
-            if not isinstance(name, str):  # numbers suggest a label matrix, which only estimators accept
-                said = "Convert numbers with str(), and list only the labels that are 1."
-                raise InvalidDataError(f"labels of text {i}: found {shown(name)}, expected a name. {said}")
+            said = f"a list of names, or [] for none. Use {of}."
+        else:
+            lists[i] = list(names)
+            wrong = [name for name in lists[i] if not isinstance(name, str)]
+            if wrong:  # numbers suggest a label matrix, which only estimators accept
+                found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
+        if said:
+            raise InvalidDataError(f"labels of text {i}: found {shown(found)}, expected {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
         for string in strings:
             if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
