@@ -36,9 +36,8 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     asked, found = model._for_requests(), list[sparse.csr_array]()
 
     def keep_sets(spe: sparse.csr_array) -> None:
-        found.append(
-            spe * predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.labelled_)[0]
-        )
+        sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.labelled_)
+        found.append(spe * sets)
 
     asked.estimate_blocks(model._instances(X), MIN_PROBABILITY, ROWS, keep_sets)
     model.inner_products_ = asked.inner_products_

@@ -162,7 +162,11 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
         """Train on the instances in order, and return the program's predictions of one pass after another."""
         _program()
-        _check_classes(Y)
+        sizes = np.diff(Y.indptr)
+        wrong = np.flatnonzero(sizes != 1)
+        if wrong.size:
+            found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
+            raise XmlcError(f"Y: found {found}, expected one label per instance for a memory tree")
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
             data, answers, model = (Path(folder) / name for name in ("train.vw", "answers.txt", "model.vw"))
             with data.open("w", encoding="ascii") as file:
@@ -226,14 +230,6 @@ def _program() -> Any:
         return importlib.import_module("vowpalwabbit")
     except ImportError as error:
         raise needs_extra("vowpalwabbit is not installed", "baselines") from error
-
-
-def _check_classes(Y: sparse.csr_array) -> None:
-    sizes = np.diff(Y.indptr)
-    wrong = np.flatnonzero(sizes != 1)
-    if wrong.size:
-        found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
-        raise XmlcError(f"Y: found {found}, expected one label per instance for a memory tree")
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:

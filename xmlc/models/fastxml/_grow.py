@@ -14,7 +14,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.sums import sparse_dot
 from xmlc.kernels.top_k import key_number, rank_key
 from xmlc.models.averaged_forest import LEAF
-from xmlc.models.fastxml._logistic import NodeColumns, StoppingCriteria, fit_logistic
+from xmlc.models.fastxml._logistic import StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
 # The next functions store a forest as flat arrays.
@@ -88,19 +88,11 @@ class Workspace(NamedTuple):
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
     """Return a `Workspace` of 8 nnz + 21 n + 28 d + 4 m bytes for n instances with nnz non-zeros."""
     return Workspace(
-        np.arange(n, dtype=np.uint32),
-        np.empty(n, dtype=np.int8),
-        np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.uint32),
-        np.zeros(d, dtype=np.float32),
-        np.zeros(m, dtype=np.uint32),
-        np.zeros(d, dtype=np.uint32),
-        np.zeros((d, 2), dtype=np.float32),
-        np.empty(d + 1, dtype=np.uint32),
-        np.empty(d + 2, dtype=np.int64),
-        np.empty(nnz + n, dtype=np.uint32),
-        np.empty(nnz + n, dtype=np.float32),
-    )
+        np.arange(n, dtype=np.uint32), np.empty(n, dtype=np.int8), np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.uint32), np.zeros(d, dtype=np.float32), np.zeros(m, dtype=np.uint32),
+        np.zeros(d, dtype=np.uint32), np.zeros((d, 2), dtype=np.float32), np.empty(d + 1, dtype=np.uint32),
+        np.empty(d + 2, dtype=np.int64), np.empty(nnz + n, dtype=np.uint32), np.empty(nnz + n, dtype=np.float32),
+    )  # fmt: skip
 
 
 class TreeSettings(NamedTuple):
@@ -122,18 +114,13 @@ def grow_tree(
     children, features, weights, biases, labels, counts, sizes = grow_binary_tree(x, y, work, settings, seed, tree)
     codes = np.array(children, dtype=np.int32)
     # The first part of each list is empty, so the sums are the starts of the other parts and the end of the last part.
+    weight_starts = np.cumsum([part.size for part in features], dtype=np.int64)
+    leaf_starts = np.cumsum([part.size for part in labels], dtype=np.int64)
     forest = BinaryForest(
-        codes[:1],
-        codes[1:],
-        np.cumsum([part.size for part in features], dtype=np.int64),
-        np.concatenate(features),
-        np.concatenate(weights),
-        np.array(biases[1:], dtype=np.float32),
-        np.cumsum([part.size for part in labels], dtype=np.int64),
-        np.concatenate(labels),
-        np.concatenate(counts),
+        codes[:1], codes[1:], weight_starts, np.concatenate(features), np.concatenate(weights),
+        np.array(biases[1:], dtype=np.float32), leaf_starts, np.concatenate(labels), np.concatenate(counts),
         np.array(sizes[1:], dtype=np.uint32),
-    )
+    )  # fmt: skip
     return forest._asdict()
 
 
@@ -226,7 +213,7 @@ def split_node(x, y, node, settings, key, work):
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
-    columns = NodeColumns(work.starts[: n_columns + 1], work.rows, work.values)
+    columns = work.starts[: n_columns + 1], work.rows, work.values
     fit_logistic(columns, side, costs, settings.stopping, ~key, weights, margins)
     keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
     for column in range(n_columns - 1):

@@ -35,14 +35,6 @@ class StoppingCriteria(NamedTuple):
     line_search_steps: int = 20
 
 
-class NodeColumns(NamedTuple):
-    """Hold instances column by column. The constant feature is one of the columns."""
-
-    starts: np.ndarray  # int64 (p + 1,): start of each column
-    rows: np.ndarray  # uint32: instances with a non-zero in the column
-    values: np.ndarray  # float32: values of these instances
-
-
 class Sides(NamedTuple):
     """Hold the classes of a node's n instances, and the values of the instances that depend on the weights."""
 
@@ -55,24 +47,15 @@ class Sides(NamedTuple):
     terms: np.ndarray  # scratch for the losses of the instances
 
 
-class Coordinates(NamedTuple):
-    """Hold the p weights and the values that a Newton step needs for each weight."""
-
-    weights: np.ndarray  # the weights w; all arrays except the last are float32 (p,)
-    slope: np.ndarray  # first derivative of the loss with respect to each weight
-    bend: np.ndarray  # second derivative of the loss with respect to each weight
-    step: np.ndarray  # change of the weights by the Newton step
-    active: np.ndarray  # uint32 (p,): numbers of the weights, with the weights to update first
-
-
 @njit(cache=True, nogil=True)
 def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)) from w = 0.
 
     Parameters
     ----------
-    columns : NodeColumns
-        Instances, column by column.
+    columns : (int64 (p + 1,), uint32, float32)
+        Instances, column by column. The constant feature is one of the columns. The arrays are the start of each
+        column, the instances with a non-zero in each column, and their values.
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
@@ -96,7 +79,9 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     margins[:] = 0
     sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
     active = np.empty(weights.size, dtype=np.uint32)
-    coordinates = Coordinates(weights, by_column[0], by_column[1], by_column[2], active)
+    # The arrays contain each weight, the first and second derivative of the loss with respect to the weight, and the
+    # change by the Newton step. The last array lists the weights, with the weights to update first.
+    coordinates = weights, by_column[0], by_column[1], by_column[2], active
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
     for newton in range(stopping.newton_steps):

@@ -221,16 +221,12 @@ def best_directions(costs, random_ties, key, counter):
             best, n_ties = s, 1
         elif costs[s] == costs[best] and s < costs.size - 1:
             n_ties += 1
-    if not random_ties or n_ties == 1:
-        return best
-    skip = random_below(key, counter, n_ties)
-    for s in range(best + 1, costs.size):
-        if skip == 0:
-            break
+    skip = random_below(key, counter, n_ties) if random_ties and n_ties > 1 else 0
+    for s in range(best, costs.size):
         if costs[s] == costs[best]:
-            skip -= 1
             if skip == 0:
                 return s
+            skip -= 1
     return best
 
 

@@ -256,17 +256,10 @@ def make_problem(
     scale = scales(columns, importance) if standardize else np.ones(columns.shape[1])
     scale[n_features:] *= label_scale
     variances = _variances(columns, importance)[0] * (scale * scale)
-    return Problem(
-        indptr=columns.indptr.astype(np.int64),
-        indices=columns.indices.astype(np.uint32),
-        data=columns.data * scale[columns.indices],
-        label_rows=by_label.indices.astype(np.int64),
-        label_starts=by_label.indptr.astype(np.int64),
-        scale=scale,
-        variances=variances,
-        widths=widths.astype(np.int64),
-        importance=importance,
-    )
+    indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.uint32)
+    data, widths = columns.data * scale[columns.indices], widths.astype(np.int64)
+    label_rows, label_starts = by_label.indices.astype(np.int64), by_label.indptr.astype(np.int64)
+    return Problem(indptr, indices, data, label_rows, label_starts, scale, variances, widths, importance)
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -96,7 +96,11 @@ def build_index(
     counts, magnitudes = np.zeros((len(tasks), d), dtype=np.uint32), np.zeros((len(tasks), d), dtype=np.float32)
     run_tasks(lambda k, start, end: count_in_task(*x, start, end, counts[k], magnitudes[k]), tasks, n_jobs)
     frequencies = counts.sum(axis=0, dtype=np.int64)
-    places, order = order_by_frequency(frequencies, n)
+    # Features are sorted by descending frequency, and equally frequent features by number. The smallest dtype is used
+    # because NumPy sorts 16-bit integers in linear time.
+    order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
+    places = np.empty_like(order)
+    places[order] = np.arange(order.size, dtype=np.uint32)
     n_used = int(np.count_nonzero(frequencies))
     n_words = words_that_pay(frequencies[order], n) if n_words is None else n_words
     first = n_words * WORD_BITS
@@ -123,10 +127,10 @@ def build_index(
 
     run_tasks(write, tasks, n_jobs)
     sizes = np.minimum(np.diff(row_starts), np.iinfo(np.uint16).max).astype(np.uint16)
-    by_row = (row_starts, row_places, row_values, sizes, words, lengths, largest)
-    lists = (steps, list_starts, block_starts[:-1].copy(), postings)
-    parts: tuple[Any, ...] = (places, *by_row, *lists, block_rows)
-    return NeighbourIndex(*parts)
+    return NeighbourIndex(
+        places, row_starts, row_places, row_values, sizes, words, lengths, largest, steps, list_starts,
+        block_starts[:-1].copy(), postings, block_rows,
+    )  # fmt: skip
 
 
 def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
@@ -156,21 +160,6 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
             break
         n_words += 1
     return n_words
-
-
-def order_by_frequency(frequencies: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sort features by descending frequency, which is at most n. For equal frequencies, the smaller feature is first.
-
-    Returns
-    -------
-    places, order : ndarray of uint32, shape (d,)
-        The place of each feature, and the feature in each place.
-    """
-    # The smallest dtype is used because NumPy sorts 16-bit integers in linear time.
-    order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
-    places = np.empty_like(order)
-    places[order] = np.arange(order.size, dtype=np.uint32)
-    return places, order
 
 
 def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,34 +82,15 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
     return SearchScratch(
-        query=np.zeros(index.places.size, dtype=np.float32),
-        query_words=np.zeros(n_words, dtype=np.uint64),
-        lines=np.zeros((n_words, 4), dtype=np.float32),
-        lists=np.empty(n_lists, dtype=np.int64),
-        factors=np.empty(n_lists, dtype=np.float32),
-        squares=np.empty(WORD_BITS + FLAT + 1),
-        terms=np.empty(TERMS, dtype=np.int32),
-        sums=np.zeros(rows, dtype=np.int32),
-        counts=np.empty(CHUNK, dtype=np.int32),
-        products=np.empty(CHUNK, dtype=np.float32),
-        bounds=np.empty(padded, dtype=np.float32),
-        maxima=np.empty(padded // GROUP, dtype=np.float32),
-        histogram=np.empty(HISTOGRAM_BARS, dtype=np.int32),
-        groups=np.empty(padded // GROUP + 1, dtype=np.int64),
-        candidates=np.empty(padded + 1, dtype=np.int64),
-        best=np.full(S, FREE),
-        powers=powers,
-        beta=beta,
-    )
-
-
-class IndexRows(NamedTuple):
-    """Hold the instances of the index, row by row (see `NeighbourIndex`)."""
-
-    starts: np.ndarray
-    places: np.ndarray
-    values: np.ndarray
-    words: np.ndarray
+        query=np.zeros(index.places.size, dtype=np.float32), query_words=np.zeros(n_words, dtype=np.uint64),
+        lines=np.zeros((n_words, 4), dtype=np.float32), lists=np.empty(n_lists, dtype=np.int64),
+        factors=np.empty(n_lists, dtype=np.float32), squares=np.empty(WORD_BITS + FLAT + 1),
+        terms=np.empty(TERMS, dtype=np.int32), sums=np.zeros(rows, dtype=np.int32),
+        counts=np.empty(CHUNK, dtype=np.int32), products=np.empty(CHUNK, dtype=np.float32),
+        bounds=np.empty(padded, dtype=np.float32), maxima=np.empty(padded // GROUP, dtype=np.float32),
+        histogram=np.empty(HISTOGRAM_BARS, dtype=np.int32), groups=np.empty(padded // GROUP + 1, dtype=np.int64),
+        candidates=np.empty(padded + 1, dtype=np.int64), best=np.full(S, FREE), powers=powers, beta=beta,
+    )  # fmt: skip
 
 
 class Block(NamedTuple):
@@ -144,7 +125,6 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     """
     x, index, room = unowned(x), unowned(index), unowned(scratch)
     n, S, sums, bounds, maxima = index.sizes.size, room.best.size, room.sums, room.bounds, room.maxima
-    rows = IndexRows(index.row_starts, index.row_places, index.row_values, index.words)
     for q in range(n_products.size):
         start, end = x.indptr[first_query + q], x.indptr[first_query + q + 1]
         features, values = unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
@@ -174,9 +154,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
             if n_rows > S:
                 few = n_groups < GROUPS_PER_NEIGHBOUR * S
                 high = below_kth_largest(known.bounds if few else known.maxima, S, room.histogram)
-            n_products[q] += keep_nearest(
-                query, known, high, rows, room.groups, room.candidates, room.beta, room.powers, room.best
-            )
+            n_products[q] += keep_nearest(query, known, high, index, room)
             for i in range(n_rows):
                 sums[i] = 0
         for feature in features:
@@ -192,7 +170,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 
 @njit(cache=True, nogil=True)
-def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, best):
+def keep_nearest(query, block, high, index, room):
     """Compute similarities, highest bounds first, until no other instance can be among the S best.
 
     Parameters
@@ -204,26 +182,26 @@ def keep_nearest(query, block, high, rows, groups, candidates, beta, powers, bes
     high : float32
         Limit that at least S bounds of the block reach. Instances whose bounds reach the limit are compared with the
         query first. Few other bounds then reach the S-th best similarity.
-    rows : IndexRows
+    index : NeighbourIndex
         The training instances.
-    groups, candidates, beta, powers, best
-        See `SearchScratch`.
+    room : SearchScratch
+        Memory, and the heap of the best.
 
     Returns
     -------
     int
         Number of similarities computed.
     """
+    candidates, best = room.candidates, room.best
     worst = worst_kept(best)
     high, whole, below, n_products = max(high, worst), worst == 0, np.float32(np.inf), 0
     for least in (high, LOWER * high, np.float32(0)):
         start = max(least, worst_kept(best))
         if start >= below:
             break
-        n_candidates = collect(block.bounds, block.maxima, start, below, groups, candidates)
-        n_products += compare_with_rows(
-            unchecked_view(candidates, 0, n_candidates), whole, query, block, rows, beta, powers, best
-        )
+        n_candidates = collect(block.bounds, block.maxima, start, below, room.groups, candidates)
+        own = unchecked_view(candidates, 0, n_candidates)
+        n_products += compare_with_rows(own, whole, query, block, index, room.beta, room.powers, best)
         whole, below = False, least
     return n_products
 
@@ -235,7 +213,7 @@ def worst_kept(best):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def compare_with_rows(candidates, whole, query, block, rows, beta, powers, best):
+def compare_with_rows(candidates, whole, query, block, index, beta, powers, best):
     """Compute the similarities of candidates whose bound reaches the S-th best similarity, and keep the best.
 
     ``whole`` is true if fewer than S neighbours were found so far. Similarities are then computed directly. Otherwise
@@ -243,8 +221,8 @@ def compare_with_rows(candidates, whole, query, block, rows, beta, powers, best)
     J**beta times the product of the two rows (`row_product`), computed in float64 and rounded to float32. The kernel
     returns the number of similarities computed.
     """
-    n_products, starts, places, values, words = 0, rows.starts, rows.places, rows.values, rows.words
-    sums, bounds, laid_out, query_words = block.sums, block.bounds, query.values, query.words
+    starts, places, values, words = index.row_starts, index.row_places, index.row_values, index.words
+    n_products, sums, bounds, laid_out, query_words = 0, block.sums, block.bounds, query.values, query.words
     for k in range(candidates.size):
         i = candidates[k]
         if k + AHEAD < candidates.size:

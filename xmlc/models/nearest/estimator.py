@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -171,7 +172,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         similarities : ndarray of float32, shape (n, S)
             Similarities of these neighbours, 0 for missing neighbours.
         """
-        numbers, similarities = self._by_tasks(X, lambda numbers, similarities: (numbers, similarities), "searching")
+        numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
@@ -212,9 +213,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
 
-        labels, scores = self._by_tasks(
-            X, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights), "ranking"
-        )
+        labels, scores = self._by_tasks(X, partial(self._ranked, k=k, label_weights=weights), "ranking")
         return labels, scores
 
     def _ranked(
@@ -239,9 +238,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
             x = nonzero(self._one_instance(indices, values))
             x = nonzero(unit_row(x))  # scaling may round values to 0
-            _, labels, scores = self._nearest(
-                x, 0, 1, lambda numbers, similarities: self._ranked(numbers, similarities, k, weights)
-            )
+            _, labels, scores = self._nearest(x, 0, 1, partial(self._ranked, k=k, label_weights=weights))
         return labels[0], scores[0]
 
     def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:

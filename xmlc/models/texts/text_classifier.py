@@ -263,14 +263,15 @@ class TextClassifier(Estimator):
     def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
         """Return copies of the vectorizer and the estimator. ``words`` and ``default`` name those that replace None."""
         made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
-        if self.estimator is None:
+        estimator: Any = self.estimator
+        if estimator is None:
             return made, estimator_class(default)()
-        if not isinstance(self.estimator, SparseProbabilityEstimator):
+        if not isinstance(estimator, SparseProbabilityEstimator):
             from xmlc.models.wrapped import with_label_sets
 
-            said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(self.estimator)}."
-            raise InvalidParameterError(f"estimator: found {shown(self.estimator)}, expected {said}")
-        return made, self.estimator.unfitted()
+            said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(estimator)}."
+            raise InvalidParameterError(f"estimator: found {shown(estimator)}, expected {said}")
+        return made, estimator.unfitted()
 
     def _fitted(self) -> Any:
         self._check_learned("estimator_")
