@@ -265,8 +265,9 @@ class Stacking(SparseProbabilityEstimator):
         return top_k_of(spe, k, label_weights)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        members = {name: {} if _is_foreign(given) else given.get_params() for name, given in self.members().items()}
-        return {field.name: getattr(self, field.name) for field in self.FIELDS}, {"members": members}
+        members = self.members()
+        given = {name: {} if type(own).__name__ == "Wrapped" else own.get_params() for name, own in members.items()}
+        return {field.name: getattr(self, field.name) for field in self.FIELDS}, {"members": given}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         super()._restore(arrays, {"members_": meta["members"]})
@@ -281,11 +282,6 @@ class Stacking(SparseProbabilityEstimator):
         given: dict[str, Any] = self.members_  # `_restore` set the hyperparameters for training members again
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
         self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
-
-
-def _is_foreign(member: object) -> bool:
-    """Return whether a member is an estimator of another library."""
-    return type(member).__name__ == "Wrapped" or not isinstance(member, SparseProbabilityEstimator)
 
 
 def _kind(given: Any) -> str:

@@ -298,10 +298,8 @@ class OPLT(SparseProbabilityEstimator):
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
         X, k = self._instances(X), self._check_k(k)
-        label_weights = None if label_weights is None else self._label_weights(label_weights)
         if self.labels_.size == 0:
-            self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-            return np.full((X.shape[0], k), -1, dtype=np.int32), np.zeros((X.shape[0], k), dtype=np.float32)
+            return super().predict_top_k(X, k, label_weights)
         plt = self._scaled_plt()
         ranking = plt.predict_top_k(X, k, label_weights)
         self.inner_products_ = plt.inner_products_

@@ -27,14 +27,7 @@ from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_nodes
-from xmlc.models.plt.weights import (
-    LOGISTIC_LINK,
-    CompactNodeWeights,
-    HashedWeights,
-    TreeWeights,
-    named,
-    weights_from_state,
-)
+from xmlc.models.plt.weights import LOGISTIC_LINK, CompactNodeWeights, HashedWeights, TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -402,7 +395,8 @@ class PLT(SparseProbabilityEstimator):
         """
         x, (search, beam) = self._kernel_form(self._instances(X)), self._search()
         if isinstance(self.nodes_, HashedWeights):
-            raise XmlcError(f"{named(self.nodes_)} have no search by levels. Train with hash_bits=None.")
+            found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
+            raise XmlcError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
         none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
         return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
@@ -473,17 +467,13 @@ class PLT(SparseProbabilityEstimator):
             self._weighted = self.tree_, weights, largest
         return largest
 
-    def _ranked(
-        self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    def _ranked(self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str) -> tuple[Any, ...]:
         """Return the best labels of each instance, their estimates, ``certified_`` and ``inner_products_``."""
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
-        labels, scores, by_beam, inner_products = self._searched(
-            rank_by_levels, x, title, k, largest, max(self._search()[1], k), search == "certified"
-        )
-        return labels, scores, by_beam, inner_products
+        beam, certifies = max(self._search()[1], k), search == "certified"
+        return self._searched(rank_by_levels, x, title, k, largest, beam, certifies)
 
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object

@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
-from xmlc.kernels.top_k import FREE, key_number, rank_key
+from xmlc.kernels.top_k import key_number, rank_key
 
 ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 
@@ -28,19 +28,10 @@ class Pairs(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def free_keys(n_rows, size):
-    """Return a table of `FREE` keys, int64 (n_rows, size)."""
-    return np.full((n_rows, size), FREE, dtype=np.int64)
-
-
-@njit(cache=True, nogil=True)
 def root_frontier(n_rows):
     """Return the first frontier of a search: each instance with the node above the root and the estimate 1."""
-    frontier = no_pairs(n_rows)
-    for row in range(n_rows):
-        frontier.rows[row], frontier.keys[row] = row, rank_key(ABOVE_ROOT, np.float32(1.0))
-    frontier.size[0] = n_rows
-    return frontier
+    keys = np.full(n_rows, rank_key(ABOVE_ROOT, np.float32(1.0)), dtype=np.int64)
+    return Pairs(np.arange(n_rows).astype(np.int32), keys, np.full(1, n_rows, dtype=np.int64))
 
 
 @njit(cache=True, nogil=True)

@@ -20,15 +20,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
-from xmlc.models.plt.pairs import (
-    ABOVE_ROOT,
-    free_keys,
-    no_pairs,
-    root_frontier,
-    sorted_by,
-    sorted_by_node,
-    with_capacity,
-)
+from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
 EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
@@ -140,17 +132,17 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     """
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
-    best = Best(free_keys(n_rows, k), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
+    best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
     # np.int64 and np.bool_: numba gives literals different types and would compile the called kernels twice.
     left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
     while frontier.rows.size > 0:
-        beams = free_keys(n_rows, width)
+        beams = np.full((n_rows, width), FREE, np.int64)
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
     # To certify, expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
-    frontier, no_beams = nodes_that_may_win(left, best, largest, label), free_keys(n_rows, np.int64(0))
+    frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
         frontier = nodes_that_may_win(left, best, largest, label)
@@ -215,7 +207,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """
     x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
     weighted = largest.size > 0
-    leaves, inner_products = free_keys(end - start, k), np.zeros(end - start, dtype=np.int64)
+    leaves, inner_products = np.full((end - start, k), FREE, np.int64), np.zeros(end - start, dtype=np.int64)
     rows = np.empty(1, dtype=np.int32)
     for i in range(start, end):
         rows[0], best = i, row_of(leaves, i - start)
@@ -399,7 +391,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
 @njit(cache=True, nogil=True)
 def keep_beams(met, n_rows, beam):
     """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows`` instances."""
-    beams, size = free_keys(n_rows, beam), np.int64(0)
+    beams, size = np.full((n_rows, beam), FREE, np.int64), np.int64(0)
     for i in range(met.size[0]):
         insert_key(row_of(beams, met.rows[i]), met.keys[i])
     for row in range(n_rows):

@@ -179,22 +179,20 @@ def _parts(
     estimated from its number of registers, because a partly filled register takes as long as a full one.
     """
     work = nonzeros * degrees
-    chosen, bases, widths = [], [], []
+    parts = []
     for block in blocks:
         degree = int(degrees[block])
         width = degree if work[block] <= limit else max(MIN_SIBLINGS, int(degree * limit // work[block]))
         width = -(-width // MANY_SIBLINGS) * MANY_SIBLINGS if width > MIN_SIBLINGS else width
         for base in range(0, degree, width):
-            chosen.append(block)
-            bases.append(base)
-            widths.append(min(width, degree - base))
-    columns = [np.array(column, dtype=np.int64) for column in (chosen, bases, widths)]
+            parts.append((block, base, min(width, degree - base)))
+    columns = np.array(parts, dtype=np.int64).reshape(-1, 3).T
     time = nonzeros[columns[0]] * -(-columns[2] // NUMBERS_PER_LINE)
     costly_first = np.argsort(-time, kind="stable")
-    columns = [column[costly_first] for column in columns]
+    columns = columns[:, costly_first]
     cost = nonzeros[columns[0]] * columns[2]
     groups = _groups(np.arange(cost.size), NUMBERS_PER_LINE * time[costly_first])
-    own = [[column[group] for column in columns] for group in groups]
+    own = [np.take(columns, group, axis=1) for group in groups]
     tasks = [Tasks(chosen, firsts[chosen], bases, widths, degrees[chosen]) for chosen, bases, widths in own]
     return tasks, [float(cost[group].sum()) for group in groups]
 

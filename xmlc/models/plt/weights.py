@@ -17,14 +17,7 @@ from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, sigmoid
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.kernels.stored import Field, check_fields
-from xmlc.models.plt.matching import (
-    clear_features,
-    find_marked,
-    mark_features,
-    marking_pays,
-    match_features,
-    sparse_child_scores,
-)
+from xmlc.models.plt.matching import clear_features, find_features, mark_if_it_pays, sparse_child_scores
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # with at least this many look-ups per sparse row, dense rows are faster
@@ -153,11 +146,6 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
     ),
     HashedWeights: (*TREE, Field("table", np.float32, (None,)), Field("scale", np.float64, ("nodes",))),
 }
-
-
-def named(nodes: HashedWeights) -> str:
-    """Return the words that begin an error message about the hashed weights ``nodes``."""
-    return f"PLT: hashed weights (hash_bits={nodes.table.size.bit_length() - 1})"
 
 
 def weights_from_state(
@@ -360,66 +348,6 @@ def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
 def expected_nonzeros(x, rows):
     """Return the expected total number of non-zeros of the instances ``rows``, from the average over all instances."""
     return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
-
-
-@njit(cache=True, nogil=True)
-def are_first(features):
-    """Return whether the features are 0 .. features.size - 1. Each feature then equals its index within the block."""
-    return features.size > 0 and features[features.size - 1] == features.size - 1
-
-
-@njit(cache=True, nogil=True)
-def mark_if_it_pays(features, n_lookups, scratch):
-    """Mark a block's features if marking is faster than a binary search for each of ``n_lookups`` look-ups.
-
-    Parameters
-    ----------
-    features : uint32
-        Features of the block, ascending.
-    n_lookups : float
-        Expected number of look-ups.
-    scratch : Scratch
-        Scratch memory with an empty set.
-
-    Returns
-    -------
-    bool
-        Whether the features were marked, so that `clear_features` must follow.
-    """
-    pays = not are_first(features) and marking_pays(features.size, n_lookups)
-    if pays:
-        mark_features(features, scratch)
-    return pays
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def find_features(x, row, features, marked, scratch):
-    """Return the features that an instance shares with a block, as indices within the block, and their values.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Features of all instances.
-    row : int
-        The instance.
-    features : uint32
-        Features of the block, ascending.
-    marked : bool
-        Whether ``features`` are marked in ``scratch``.
-    scratch : Scratch
-        Scratch memory. The result may be a view of ``scratch``.
-    """
-    ids, values = row_of_csr(x, row)
-    if are_first(features):
-        end = ids.size
-        while end > 0 and ids[end - 1] >= features.size:
-            end -= 1
-        return unchecked_view(ids, 0, end), unchecked_view(values, 0, end)
-    if marked:
-        count = find_marked(ids, values, scratch.words, scratch.ranks, scratch.ids, scratch.values)
-    else:
-        count = match_features(ids, values, features, scratch.ids, scratch.values)
-    return unchecked_view(scratch.ids, 0, count), unchecked_view(scratch.values, 0, count)
 
 
 @njit(cache=True, nogil=True)

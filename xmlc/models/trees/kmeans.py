@@ -127,23 +127,6 @@ def _halves(start: int, end: int) -> list[tuple[int, int]]:
 
 
 @njit(cache=True, nogil=True)
-def first_sides(n, key):
-    """Draw two of ``n`` members as first centroids, with the first two random numbers of the stream ``key``.
-
-    Returns
-    -------
-    int8 (n,)
-        Side of each member: 0 and 1 for the two centroids, `NO_SIDE` for all other members.
-    """
-    sides = np.full(n, NO_SIDE, dtype=np.int8)
-    first = random_below(key, 0, n)
-    second = random_below(key, 1, n - 1)
-    sides[first] = 0
-    sides[second + 1 if second >= first else second] = 1
-    return sides
-
-
-@njit(cache=True, nogil=True)
 def move_members(rows, members, before, after, sums):
     """Subtract each member's row from the sum of its old side, and add the row to the sum of its new side.
 
@@ -292,8 +275,9 @@ def bisect(rows, members, key, sums):
         Side of each member. If the number of members is odd, side 0 is larger.
     """
     n = members.size
-    sides = first_sides(n, key)
-    halves = np.empty(n, dtype=np.int8)
+    sides, halves = np.full(n, NO_SIDE, dtype=np.int8), np.empty(n, dtype=np.int8)
+    first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
+    sides[first], sides[second + 1 if second >= first else second] = 0, 1
     products = np.empty((n, 2), dtype=np.float64)
     move_members(rows, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
     before = -np.inf

@@ -61,9 +61,7 @@ class LabelTree:
         carried = np.sort(label[leaves])
         if (label[~leaves] != -1).any() or carried[0] < 0 or (carried[1:] == carried[:-1]).any():
             raise Malformed("label", "found no label tree, expected one distinct label per leaf")
-        parent = np.empty(n_nodes, dtype=np.int32)
-        parent[0] = -1
-        parent[1:] = np.repeat(np.arange(n_nodes, dtype=np.int32), degree)
+        parent = np.append(np.int32(-1), np.repeat(np.arange(n_nodes, dtype=np.int32), degree))
         return cls(children, parent, label)
 
     @property
@@ -114,8 +112,6 @@ class LabelTree:
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
         inner = np.flatnonzero(~leaves)
-        if inner.size == 0:
-            return result
         # Children of consecutive inner nodes are contiguous, so one segmented minimum covers a level.
         # The loop starts at the deepest level, because the minimum of a node depends on the minima of its children.
         level_ends = self._level_ends()
