@@ -297,9 +297,9 @@ class OPLT(SparseProbabilityEstimator):
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
-        X, k = self._instances(X), self._check_k(k)
         if self.labels_.size == 0:
             return super().predict_top_k(X, k, label_weights)
+        X, k = self._instances(X), self._check_k(k)
         plt = self._scaled_plt()
         ranking = plt.predict_top_k(X, k, label_weights)
         self.inner_products_ = plt.inner_products_
