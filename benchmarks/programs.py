@@ -47,10 +47,12 @@ MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
 NAMED = "Program to run again; repeatable.  [default: all without results]"
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
 COSTS = {  # Maps names in costs.json to task, measure, unit and column.
-    "train_s": (TRAINING, CPU_TIME, "s", "train, s"), "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
+    "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
+    "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
-    "model_mb": (TRAINING, "model", "MB", "MB"), "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
-}  # fmt: skip
+    "model_mb": (TRAINING, "model", "MB", "MB"),
+    "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
+}
 QUALITIES = {  # Maps columns of the tables in docs/speed.md to task and measure.
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),

@@ -41,8 +41,13 @@ def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Pat
         import_file(file)
 
 
-extension_option = file_option("--extension", "Python file that registers your own methods.",
-                               multiple=True, callback=_extensions, expose_value=False)  # fmt: skip
+extension_option = file_option(
+    "--extension",
+    "Python file that registers your own methods.",
+    multiple=True,
+    callback=_extensions,
+    expose_value=False,
+)
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -85,6 +90,9 @@ def _titles(ctx: click.Context, parameter: click.Parameter, values: tuple[str, .
 
 
 titles_option = click.option(
-    "--title", "titles", multiple=True, callback=_titles,
+    "--title",
+    "titles",
+    multiple=True,
+    callback=_titles,
     help="Title of a model in tables and figures, such as mine='My model'; repeatable.",
-)  # fmt: skip
+)

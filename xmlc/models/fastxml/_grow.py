@@ -88,11 +88,19 @@ class Workspace(NamedTuple):
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
     """Return a `Workspace` of 8 nnz + 21 n + 28 d + 4 m bytes for n instances with nnz non-zeros."""
     return Workspace(
-        np.arange(n, dtype=np.uint32), np.empty(n, dtype=np.int8), np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.uint32), np.zeros(d, dtype=np.float32), np.zeros(m, dtype=np.uint32),
-        np.zeros(d, dtype=np.uint32), np.zeros((d, 2), dtype=np.float32), np.empty(d + 1, dtype=np.uint32),
-        np.empty(d + 2, dtype=np.int64), np.empty(nnz + n, dtype=np.uint32), np.empty(nnz + n, dtype=np.float32),
-    )  # fmt: skip
+        np.arange(n, dtype=np.uint32),
+        np.empty(n, dtype=np.int8),
+        np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.uint32),
+        np.zeros(d, dtype=np.float32),
+        np.zeros(m, dtype=np.uint32),
+        np.zeros(d, dtype=np.uint32),
+        np.zeros((d, 2), dtype=np.float32),
+        np.empty(d + 1, dtype=np.uint32),
+        np.empty(d + 2, dtype=np.int64),
+        np.empty(nnz + n, dtype=np.uint32),
+        np.empty(nnz + n, dtype=np.float32),
+    )
 
 
 class TreeSettings(NamedTuple):
@@ -117,10 +125,17 @@ def grow_tree(
     weight_starts = np.cumsum([part.size for part in features], dtype=np.int64)
     leaf_starts = np.cumsum([part.size for part in labels], dtype=np.int64)
     forest = BinaryForest(
-        codes[:1], codes[1:], weight_starts, np.concatenate(features), np.concatenate(weights),
-        np.array(biases[1:], dtype=np.float32), leaf_starts, np.concatenate(labels), np.concatenate(counts),
+        codes[:1],
+        codes[1:],
+        weight_starts,
+        np.concatenate(features),
+        np.concatenate(weights),
+        np.array(biases[1:], dtype=np.float32),
+        leaf_starts,
+        np.concatenate(labels),
+        np.concatenate(counts),
         np.array(sizes[1:], dtype=np.uint32),
-    )  # fmt: skip
+    )
     return forest._asdict()
 
 

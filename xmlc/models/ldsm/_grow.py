@@ -329,11 +329,18 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
     The arrays take 8 ``n_values`` + 4 ``n_labels`` + 16 n + 16 d + 8 m bytes.
     """
     return NodeData(
-        np.zeros(n + 1, dtype=np.int64), np.empty(n_values, dtype=np.uint32), np.empty(n_values, dtype=np.float32),
-        np.zeros(n + 1, dtype=np.int64), np.empty(n_labels, dtype=np.uint32), np.empty(d + 1, dtype=np.uint32),
-        np.empty(d + 1, dtype=np.float32), np.empty(d + 1, dtype=np.float32),
-        np.full(d + 1, NO_PLACE, dtype=np.uint32), np.full(m, NO_PLACE, dtype=np.uint32), np.empty(m, dtype=np.uint32),
-    )  # fmt: skip
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(n_values, dtype=np.uint32),
+        np.empty(n_values, dtype=np.float32),
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(n_labels, dtype=np.uint32),
+        np.empty(d + 1, dtype=np.uint32),
+        np.empty(d + 1, dtype=np.float32),
+        np.empty(d + 1, dtype=np.float32),
+        np.full(d + 1, NO_PLACE, dtype=np.uint32),
+        np.full(m, NO_PLACE, dtype=np.uint32),
+        np.empty(m, dtype=np.uint32),
+    )
 
 
 @njit(cache=True, nogil=True)

@@ -174,10 +174,16 @@ class LdSM(AveragedForest):
         usual = 4.0 if Y.nnz < FEW * m else 2.0
         self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
         settings = NodeSettings(
-            arity=int(self.arity), epochs=int(self.epochs), learning_rate=float(self.learning_rate),
-            lambda_1=self.lambda_1_, lambda_2=float(self.lambda_2), adaptive=self.optimizer == "nag",
-            random_ties=self.ties == "random", uniform_start=self.initial_weights == "uniform", prune=bool(self.prune),
-        )  # fmt: skip
+            arity=int(self.arity),
+            epochs=int(self.epochs),
+            learning_rate=float(self.learning_rate),
+            lambda_1=self.lambda_1_,
+            lambda_2=float(self.lambda_2),
+            adaptive=self.optimizer == "nag",
+            random_ties=self.ties == "random",
+            uniform_start=self.initial_weights == "uniform",
+            prune=bool(self.prune),
+        )
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
         most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # then no leaf is split
         tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]

@@ -128,9 +128,20 @@ def build_index(
     run_tasks(write, tasks, n_jobs)
     sizes = np.minimum(np.diff(row_starts), np.iinfo(np.uint16).max).astype(np.uint16)
     return NeighbourIndex(
-        places, row_starts, row_places, row_values, sizes, words, lengths, largest, steps, list_starts,
-        block_starts[:-1].copy(), postings, block_rows,
-    )  # fmt: skip
+        places,
+        row_starts,
+        row_places,
+        row_values,
+        sizes,
+        words,
+        lengths,
+        largest,
+        steps,
+        list_starts,
+        block_starts[:-1].copy(),
+        postings,
+        block_rows,
+    )
 
 
 def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:

@@ -82,15 +82,25 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
     return SearchScratch(
-        query=np.zeros(index.places.size, dtype=np.float32), query_words=np.zeros(n_words, dtype=np.uint64),
-        lines=np.zeros((n_words, 4), dtype=np.float32), lists=np.empty(n_lists, dtype=np.int64),
-        factors=np.empty(n_lists, dtype=np.float32), squares=np.empty(WORD_BITS + FLAT + 1),
-        terms=np.empty(TERMS, dtype=np.int32), sums=np.zeros(rows, dtype=np.int32),
-        counts=np.empty(CHUNK, dtype=np.int32), products=np.empty(CHUNK, dtype=np.float32),
-        bounds=np.empty(padded, dtype=np.float32), maxima=np.empty(padded // GROUP, dtype=np.float32),
-        histogram=np.empty(HISTOGRAM_BARS, dtype=np.int32), groups=np.empty(padded // GROUP + 1, dtype=np.int64),
-        candidates=np.empty(padded + 1, dtype=np.int64), best=np.full(S, FREE), powers=powers, beta=beta,
-    )  # fmt: skip
+        query=np.zeros(index.places.size, dtype=np.float32),
+        query_words=np.zeros(n_words, dtype=np.uint64),
+        lines=np.zeros((n_words, 4), dtype=np.float32),
+        lists=np.empty(n_lists, dtype=np.int64),
+        factors=np.empty(n_lists, dtype=np.float32),
+        squares=np.empty(WORD_BITS + FLAT + 1),
+        terms=np.empty(TERMS, dtype=np.int32),
+        sums=np.zeros(rows, dtype=np.int32),
+        counts=np.empty(CHUNK, dtype=np.int32),
+        products=np.empty(CHUNK, dtype=np.float32),
+        bounds=np.empty(padded, dtype=np.float32),
+        maxima=np.empty(padded // GROUP, dtype=np.float32),
+        histogram=np.empty(HISTOGRAM_BARS, dtype=np.int32),
+        groups=np.empty(padded // GROUP + 1, dtype=np.int64),
+        candidates=np.empty(padded + 1, dtype=np.int64),
+        best=np.full(S, FREE),
+        powers=powers,
+        beta=beta,
+    )
 
 
 class Block(NamedTuple):

@@ -64,8 +64,9 @@ def compile_ranking() -> None:
 
 @click.command()
 @click.argument("suite", type=FILE)
-@click.option("--cores", default=1, show_default=True, type=click.IntRange(min=1),
-              help="Number of parts to compile at once.")  # fmt: skip
+@click.option(
+    "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
+)
 def command(suite: Path, cores: int) -> None:
     """Compile the kernels that the steps of SUITE call.
 

@@ -19,8 +19,12 @@ from xmlc.suite.results.titles import name_models
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
 @titles_option
-@click.option("--out", type=click.Path(path_type=Path), required=True,
-              help="Path without suffix of the .svg, .png and .pdf files to write.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Path without suffix of the .svg, .png and .pdf files to write.",
+)
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:

@@ -315,10 +315,13 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 @out_option("Folder to write.")
 @file_option("--statistics", "JSON file to write with the dataset's statistics.", required=True)
 @catalogue_option
-@click.option("--validation-share", default=0.2, show_default=True,
-              help="Share of the training set to hold out for validation.")  # fmt: skip
-@file_option("--filter", "File of lines `instance label` (from 0): test pairs that measures ignore.  "
-             "[default: from the catalogue]")  # fmt: skip
+@click.option(
+    "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
+)
+@file_option(
+    "--filter",
+    "File of lines `instance label` (from 0): test pairs that measures ignore.  [default: from the catalogue]",
+)
 def command(
     dataset: str,
     source: Path,

@@ -23,8 +23,12 @@ from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
               help="Folder written by `xmlc train`; repeatable together with --training and --out.")  # fmt: skip
 @file_option("--training", "Record written by `xmlc train`.", multiple=True, required=True)
-@click.option("--propensity", type=(float, float), metavar="A B",
-              help="Propensity parameters for PSP@k and PSnDCG@k.  [default: from the dataset's name]")  # fmt: skip
+@click.option(
+    "--propensity",
+    type=(float, float),
+    metavar="A B",
+    help="Propensity parameters for PSP@k and PSnDCG@k.  [default: from the dataset's name]",
+)
 @threads_option
 @file_option("--out", "JSON record to write.", multiple=True, required=True)
 def command(

@@ -24,8 +24,9 @@ from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 @training_option
 @parameters_option
 @click.option("--hyperparameter", required=True, help="Name of the hyperparameter to vary.")
-@click.option("--value", "values", multiple=True, required=True,
-              help="Value of the hyperparameter as JSON; repeatable.")  # fmt: skip
+@click.option(
+    "--value", "values", multiple=True, required=True, help="Value of the hyperparameter as JSON; repeatable."
+)
 @threads_option
 @record_option
 def command(

@@ -74,8 +74,11 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option("--one-in", type=click.IntRange(1),
-              help="Use the key `shape`: all features and labels, but only one in this many instances.")  # fmt: skip
+@click.option(
+    "--one-in",
+    type=click.IntRange(1),
+    help="Use the key `shape`: all features and labels, but only one in this many instances.",
+)
 @catalogue_option
 @threads_option
 def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:

@@ -22,8 +22,12 @@ from xmlc.suite.results.settings import settings_of
 @click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
 @file_option("--suite", "YAML file of the suite; Table 3 prints its ranges.")
 @titles_option
-@click.option("--out", type=click.Path(path_type=Path), required=True,
-              help="Path without suffix of the .csv, .md and .tex files to write.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Path without suffix of the .csv, .md and .tex files to write.",
+)
 def command(
     name: str,
     records: tuple[Path, ...],

@@ -302,16 +302,26 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @estimator_option
 @json_option("--parameters", "Hyperparameters as a JSON object. Trials after the first replace the searched ones.")
 @json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
-@click.option("--stages", help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
-              ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. --method and --budget'
-              " are ignored.")  # fmt: skip
+@click.option(
+    "--stages",
+    help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
+    ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. --method and --budget'
+    " are ignored.",
+)
 @json_option("--trial-overrides", "With --stages, values for trials only, not for the final model.")
-@click.option("--sample", is_flag=True, help=f"With --stages, train on at most {MOST_FITTED} instances and"
-              f" validate on at most {MOST_VALIDATED}.")  # fmt: skip
+@click.option(
+    "--sample",
+    is_flag=True,
+    help=f"With --stages, train on at most {MOST_FITTED} instances and validate on at most {MOST_VALIDATED}.",
+)
 @file_option("--tuned", "With --stages, result of an earlier search. Its best values are the first trial.")
-@click.option("--splits", type=click.IntRange(min=1), default=None,
-              help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
-              f" {MOST_VALIDATED} validation instances.")  # fmt: skip
+@click.option(
+    "--splits",
+    type=click.IntRange(min=1),
+    default=None,
+    help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
+    f" {MOST_VALIDATED} validation instances.",
+)
 @click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="Search method.")
 @click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
