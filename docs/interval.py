@@ -1,0 +1,73 @@
+"""Draw the figure of the page "How a published number is judged": three published numbers and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from xmlc.suite.report.compare import compare
+from xmlc.suite.report.runs import read_spreads
+from xmlc.suite.report.verdicts import Judge
+from xmlc.suite.results.frame import Number
+
+ROOT = Path(__file__).parents[1]
+FIGURE = ROOT / "docs/interval.svg"
+# Paper and table, row and column of each number, and the title of its line.
+NUMBERS = {
+    ("ldsm2020/table7", ("delicious-ldsm", "ldsm"), "p@1"): "LdSM on Delicious, P@1",
+    ("ldsm2020/table7", ("bibtex", "ldsm"), "p@1"): "LdSM on Bibtex, P@1",
+    ("gfm2011/table1", ("enron", "br", "h"), "macro_f"): "BR on enron, macro-F",
+}
+LEFT, WIDTH, ROW, TOP, LARGEST = 226, 304, 56, 72, 4  # pixels, and points at the end of the axis
+BLUE, ORANGE = "#0072B2", "#D55E00"  # colours of Okabe and Ito
+
+
+def judged() -> list[Number]:
+    """Return the numbers of the five seeds with their intervals and verdicts."""
+    judge, found = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv")), {}
+    for table in {table for table, _, _ in NUMBERS}:
+        file = f"{table}.csv"
+        for one in compare(ROOT / "results/published" / file, ROOT / "results/reference/five-seeds" / file, judge):
+            found.update({(table, number.key, number.quantity): number for number in one.numbers})
+    return [found[place] for place in NUMBERS]
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """Return a number with its sign, or 0."""
+    return f"{value:+.{digits}f}".replace("-", "−") if value else "0"
+
+
+def figure() -> Iterator[str]:
+    """Draw the interval and the difference of each number in points, with the published number at 0, as SVG."""
+
+    def at(points: float) -> float:
+        return LEFT + (points + LARGEST) / (2 * LARGEST) * WIDTH
+
+    end = TOP + ROW * len(NUMBERS)
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{end + 40}" viewBox="0 0 720 {end + 40}"'
+    yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
+    yield f'<path d="M20 20h26M20 14v12M46 14v12" stroke="{BLUE}" stroke-width="2"/>'
+    yield '<text x="56" y="25">interval that holds 95 of 100 faithful runs</text>'
+    yield '<path d="M362 10V30" stroke="black" stroke-width="2"/><text x="370" y="25">published number</text>'
+    yield f'<circle cx="510" cy="20" r="5" fill="{ORANGE}"/><text x="522" y="25">mean of five runs of xmlc</text>'
+    for tick in range(-LARGEST, LARGEST + 1):
+        yield f'<path d="M{at(tick):.1f} {TOP - 20}V{end - 14}" stroke="#ddd"/>'
+        yield f'<text x="{at(tick):.1f}" y="{end + 2}" text-anchor="middle">{signed(tick)}</text>'
+    yield f'<path d="M{at(0):.1f} {TOP - 20}V{end - 14}" stroke="black" stroke-width="2"/>'
+    for line, (title, number) in enumerate(zip(NUMBERS.values(), judged())):
+        y, value = TOP + ROW * line, float(number.value)
+        difference = value - float(number.published)
+        low, high = at(-number.interval), at(number.interval)
+        yield f'<text x="20" y="{y - 4}">{title}</text>'
+        yield f'<text x="20" y="{y + 14}">published {number.published}, xmlc {value:.2f}</text>'
+        yield f'<path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 8}v16M{high:.1f} {y - 8}v16"'
+        yield f' stroke="{BLUE}" stroke-width="2"/><circle cx="{at(difference):.1f}" cy="{y}" r="5" fill="{ORANGE}"/>'
+        yield f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" font-weight="bold">{number.verdict}</text>'
+        width = f"{number.interval:.{2 if number.interval >= 0.01 else 3}f}"
+        yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 14}">{signed(difference, 2)}, interval ± {width}</text>'
+    yield f'<text x="{LEFT + WIDTH / 2:g}" y="{end + 26}" text-anchor="middle">'
+    yield "xmlc minus the published number, points</text></svg>"
+
+
+if __name__ == "__main__":
+    FIGURE.write_text("\n".join(figure()) + "\n", encoding="utf-8")

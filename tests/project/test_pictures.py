@@ -1,0 +1,44 @@
+"""The pictures of docs equal the output of their scripts, and show results of the package."""
+
+import re
+import runpy
+
+import pytest
+from repository import ROOT
+
+from xmlc.cli import COMMANDS
+
+NAMES = ("label_tree", "pipeline", "estimates_to_sets", "interval")
+PICTURES = {name: runpy.run_path(str(ROOT / f"docs/{name}.py")) for name in NAMES}
+MAKER = PICTURES["label_tree"]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture_equals_output_of_its_script(name):
+    picture = PICTURES[name]["FIGURE"].read_text(encoding="utf-8")
+    assert picture == "\n".join(PICTURES[name]["figure"]()) + "\n", f"run python docs/{name}.py"
+    assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)} <= {12, 12.5, 13}  # at least 9 pt
+    shown = [page.name for page in (ROOT / "docs").glob("*.md") if f"]({name}.svg)" in page.read_text(encoding="utf-8")]
+    assert len(shown) == 1
+
+
+def test_pipeline_names_commands():
+    steps = [*PICTURES["pipeline"]["STEPS"], PICTURES["pipeline"]["RANKINGS"]]
+    assert {command for *_, commands in steps for command in commands} <= {*COMMANDS}
+
+
+def test_intervals_show_three_verdicts():
+    verdicts = [number.verdict for number in PICTURES["interval"]["judged"]()]
+    assert verdicts == ["inside", "outside -", "different"]
+
+
+def test_products_along_paths_equal_estimates():
+    model = MAKER["trained"]()
+    tree, given = model.estimator_.tree_, MAKER["node_probabilities"](model)
+    estimates = dict(model.predict([MAKER["QUERY"]], 5)[0])
+    for leaf, label in enumerate(tree.label):
+        if label >= 0:
+            node, product = leaf, given[leaf]
+            while node := tree.parent[node]:
+                product *= given[node]
+            assert estimates[model.classes_[label]] == pytest.approx(product * given[0], abs=1e-5)
