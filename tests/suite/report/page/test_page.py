@@ -24,6 +24,7 @@ from page_cases import (
     small_run,
 )
 from report_cases import dataset, inference, inferred_from_estimates, ranking, thresholds, write
+from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.claims_table import claims_line, counted
@@ -260,3 +261,10 @@ def test_figures_are_embedded_as_images(run, html):
     drawn, theirs = (ElementTree.fromstring(text) for text in (unquote(svg), file.read_text()))
     theirs.remove(theirs.find("{*}metadata"))
     assert [one.tag for one in drawn.iter()] == [one.tag for one in theirs.iter()]
+
+
+def test_script_reads_only_data_that_the_template_writes():
+    folder = ROOT / "xmlc/suite/report/page/templates"
+    read = set(re.findall(r"\b(?:dataset|number\.dataset|data)\.(\w+)", (folder / "report.js").read_text()))
+    written = set(re.findall(r"\bdata-(\w+)=", (folder / "report.html.j2").read_text()))
+    assert read - {"dataset"} == written

@@ -83,7 +83,7 @@
       ["published", data.paper],
       ["difference", data.difference && data.interval ? `${data.difference} ${data.interval}` : data.difference],
       ["interval", data.because],
-      ["fitted to published results", data.fitted_settings],
+      ["fitted to published results", data.fitted],
       ["verdict", verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);
