@@ -53,7 +53,7 @@ COSTS = {  # Maps names in costs.json to task, measure, unit and column.
     "model_mb": (TRAINING, "model", "MB", "MB"),
     "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
 }
-QUALITIES = {  # Maps columns of the tables in docs/speed.md to task and measure.
+QUALITIES = {  # Maps columns of the printed tables to task and measure.
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
     **{name: (PREDICTION, name) for name in ("PSP@5", "ECE@1")},

@@ -27,11 +27,16 @@ OTHERS = ("omikuji", "napkinXC", "PECOS", "LibMultiLabel")
 BLUE, ORANGE = "#0072B2", "#D55E00"  # colours of Okabe and Ito
 COLUMNS, WIDTH, HEIGHT, GAP, TOP = 2, 340, 220, 50, 50  # of a panel, pixels
 LETTER, LINE = 6.8, 12  # size of a letter, pixels
-TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # CPU seconds
+TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # of the times
+TRAINING, P_AT_1 = ("training", "CPU time"), ("prediction of the best 5", "P@1")  # task and measure
+CAPTION = "P@1 on the test set (%) against CPU seconds of training on one thread"
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 Rows = dict[tuple[str, str, str, str], dict[str, str]]
+Key = tuple[str, str]  # task and measure
+Panel = tuple[str, str, Key]  # title, dataset, times
+PANELS: list[Panel] = [(f"{name}, {labels:,} labels", name, TRAINING) for name, labels in SETS.items()]
 
 
 def read(name: str) -> Rows:
@@ -73,18 +78,18 @@ def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float,
     raise ValueError(f"found no place for {title}, expected a larger panel")
 
 
-def figure(rows: Rows) -> Iterator[str]:
-    """Draw P@1 on the test set against CPU seconds of training, a panel for each dataset, as SVG."""
-    width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(SETS) // COLUMNS) * (HEIGHT + GAP) + 10
+def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, caption: str = CAPTION) -> Iterator[str]:
+    """Draw a quality of each program against its time as SVG, in panels."""
+    width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(panels) // COLUMNS) * (HEIGHT + GAP) + 10
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
     yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
     for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, ORANGE, "other programs")):
         yield f'<g fill="{colour}"><circle cx="{left}" cy="14" r="4"/><text x="{left + 9}" y="18">{title}</text></g>'
-    for place, (name, labels) in enumerate(SETS.items()):
-        found = {}
-        for contender in (*XMLC, *OTHERS):
-            seconds = float(rows[name, contender, "training", "CPU time"]["value"])
-            found[contender] = seconds, float(rows[name, contender, "prediction of the best 5", "P@1"]["value"])
+    for place, (heading, name, times) in enumerate(panels):
+        found = {
+            contender: (float(rows[name, contender, *times]["value"]), float(rows[name, contender, *quality]["value"]))
+            for contender in (*XMLC, *OTHERS)
+        }
         low, high = min(s for s, _ in found.values()) / 1.5, max(s for s, _ in found.values()) * 1.5
         bottom, top = (
             math.floor(min(p for _, p in found.values()) - 1),
@@ -92,7 +97,7 @@ def figure(rows: Rows) -> Iterator[str]:
         )
         across, down = GAP - 10 + place % COLUMNS * (WIDTH + GAP), TOP + place // COLUMNS * (HEIGHT + GAP)
         yield f'<g transform="translate({across} {down})">'
-        yield f'<text y="-8" font-weight="bold">{name}, {labels:,} labels</text>'
+        yield f'<text y="-8" font-weight="bold">{heading}</text>'
         for tick in TICKS:
             if low <= tick <= high:
                 at = math.log(tick / low) / math.log(high / low) * WIDTH
@@ -116,7 +121,7 @@ def figure(rows: Rows) -> Iterator[str]:
             yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
         yield "</g>"
     yield f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle">'
-    yield "P@1 on the test set (%) against CPU seconds of training on one thread</text></svg>"
+    yield f"{caption}</text></svg>"
 
 
 def page(text: str, rows: Rows) -> str:

@@ -1,58 +1,41 @@
-"""docs/speed.md and the README: each line of their tables is in results/benchmarks/."""
+"""docs/speed.md and the README: their tables and figures show the measurements in results/benchmarks/."""
 
 import csv
-import re
+import runpy
 
 from repository import ROOT
 
-from benchmarks.programs import QUALITIES, SPENT, table
-
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
+MAKER = runpy.run_path(str(ROOT / "docs/speed.py"))
 README_PROGRAMS = {"xmlc": "Stacking", "omikuji": "omikuji", "napkinXC": "napkinXC"}
-COLUMNS = {
-    "P@1": ("prediction of the best 5", "P@1"),
-    "nDCG@5": ("prediction of the best 5", "nDCG@5"),
-    "F": ("sets of predict", "instance-F"),
-    "train, s": ("training", "CPU time"),
-    "row, ms": ("prediction of the best 5", "CPU time"),
-    "MB": ("training", "model"),
-}
 README_COLUMNS = {
-    "P@1, %": COLUMNS["P@1"],
-    "training, s": COLUMNS["train, s"],
-    "ms per text": COLUMNS["row, ms"],
-    "model, MB": COLUMNS["MB"],
-}
-# The page has other models on all sets, as config/papers/comparison.yaml names them.
-MODELS = {
-    "SWNN": "swnn",
-    "OPLT": "oplt",
-    "FastXML": "fastxml",
-    "LdSM": "ldsm",
-    "omikuji": "omikuji",
-    "napkinXC PLT": "napkinxc-plt",
-}
-ALL_SETS = {"scene": "6", "yeast": "14", "enron": "53", "bibtex": "159", "delicious": "983", "tib-core-26k": "26,296"}
-ALL_COLUMNS = {
-    **{f"P@{k}": ("prediction of the best 5", f"P@{k}") for k in (1, 3, 5)},
-    "macro-F": ("thresholds of STO", "macro-F"),
-    **{name: COLUMNS[name] for name in ("train, s", "row, ms", "MB")},
-    "load, s": ("loading and ranking one instance", "CPU time"),
+    "P@1, %": ("prediction of the best 5", "P@1"),
+    "training, s": ("training", "CPU time"),
+    "ms per text": ("prediction of the best 5", "CPU time"),
+    "model, MB": ("training", "model"),
 }
 
 
-def test_ratios_equal_measurements():
-    measured = set()
-    for path in (ROOT / "results/benchmarks").glob("*.csv"):
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                task = row["task"].removesuffix(", compared") if row["measure"] == "time" else ""
-                measured.add((row["dataset"], task, row["contender"], row["measure"], row["value"]))
-    lines = re.findall(r"^\| ([\w-]+) \| ([^|]+) \| ([^|]+ / [^|]+) \| ([\d.]+) \| ([-\d.]*) ?\|$", PAGE, re.MULTILINE)
-    assert len(lines) == 30
-    for dataset, task, contenders, time, points in lines:
-        assert (dataset, task, contenders, "time", time) in measured
-        assert not points or (dataset, "", contenders, "P@1", points) in measured
+def test_tables_and_figures_show_measurements():
+    assert MAKER["programs"]() in PAGE
+    assert MAKER["others"]() in PAGE
+    for file, content in MAKER["figures"]().items():
+        assert file.read_text(encoding="utf-8") == content
+        assert len(content) < 60_000
+        assert f"]({file.name})" in PAGE
+
+
+def test_page_states_range_of_ratios_and_differences_of_p1():
+    ratios, pairs = list(MAKER["ratios"]()), MAKER["RATIOS"]
+    assert f"between {100 * min(r[-1] for r in ratios):.0f} and {100 * max(r[-1] for r in ratios):.0f} %" in PAGE
+    rows = MAKER["measured"]("plt.csv", "ldsm.csv", "nearest.csv", "oplt.csv").items()
+    contenders = {contender for of_task in pairs.values() for contender in of_task.values()}
+    points = [(c, float(row["value"])) for (_, c, _, measure), row in rows if measure == "P@1" and c in contenders]
+    batch = [value for contender, value in points if contender.startswith("PLT, batch")]
+    assert f"*PLT, batch* is {min(batch):.1f} to {max(batch):.1f} points better" in PAGE
+    others = [abs(value) for contender, value in points if not contender.startswith("PLT, batch")]
+    assert len(others) > 15
+    assert f"differences of P@1 are at most\n{max(others):.1f} points" in PAGE
 
 
 def measured(file, name, columns, models):
@@ -76,24 +59,6 @@ def test_readme_compares_three_programs():
     lines += [f"| {' | '.join(row)} |" for row in zip(README_PROGRAMS, *cells)]
     expected = "\n".join(lines)
     assert expected in README, f"put into the README:\n\n{expected}"
-
-
-def test_page_shows_measurements_on_all_datasets():
-    lines = [f"| set, labels | | {' | '.join(ALL_COLUMNS)} |", f"| --- | ---{' | ---:' * len(ALL_COLUMNS)} |"]
-    for name, labels in ALL_SETS.items():
-        contenders = [f"{model}-default" for model in MODELS.values()]
-        models = zip(MODELS, *measured("comparison.csv", name, ALL_COLUMNS, contenders))
-        lines += [f"| {name}, {labels} | {' | '.join(row)} |" for row in models]
-    expected = "\n".join(lines)
-    assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
-
-
-def test_page_shows_programs_with_default_settings():
-    with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["dataset"] in ("bibtex", "delicious", "tib-core-26k")]
-    for columns in (QUALITIES, SPENT):
-        expected = table(rows, columns)
-        assert expected in PAGE, f"put into docs/speed.md:\n\n{expected}"
 
 
 def test_models_page_states_what_label_shares_contribute_to_stacking():

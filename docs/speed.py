@@ -1,0 +1,165 @@
+"""Write the figures and the tables of the page "Speed" from files of results/benchmarks."""
+
+from __future__ import annotations
+
+import math
+import re
+import runpy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DRAW = runpy.run_path(str(HERE / "which_estimator.py"))
+PAGE, DEFAULTS, TUNED = (HERE / name for name in ("speed.md", "speed.svg", "speed_tuned.svg"))
+
+Rows = dict[tuple[str, str, str, str], dict[str, str]]
+Key = tuple[str, str]  # task and measure
+
+RANKING, REQUEST, TRAINING = "prediction of the best 5", "single request", "training"
+CAPTION = "nDCG@5 on the test set (%) against CPU time on one thread"
+SETS = ("bibtex", "delicious", "tib-core-26k")
+PANELS = [
+    (f"{name}: {title}", name, (task, "CPU time"))
+    for name in SETS
+    for title, task in (("training, s", TRAINING), ("single request, ms", REQUEST))
+]
+
+# Columns of the tables.
+PROGRAMS: dict[str, Key] = {
+    "nDCG@5": (RANKING, "nDCG@5"),
+    "PSP@5": (RANKING, "PSP@5"),
+    "instance-F": ("sets of predict", "instance-F"),
+    "train, s": (TRAINING, "CPU time"),
+    "row, ms": (RANKING, "CPU time"),
+    "request, ms": (REQUEST, "CPU time"),
+    "MB": (TRAINING, "model"),
+    "peak MB": (TRAINING, "peak memory"),
+}
+# Models of the second table, by their names in config/papers/comparison.yaml.
+MODELS = {
+    "SWNN": "swnn",
+    "OPLT": "oplt",
+    "FastXML": "fastxml",
+    "LdSM": "ldsm",
+    "omikuji": "omikuji",
+    "napkinXC PLT": "napkinxc-plt",
+}
+OTHERS: dict[str, Key] = {
+    "P@1": (RANKING, "P@1"),
+    "macro-F": ("thresholds of STO", "macro-F"),
+    "train, s": (TRAINING, "CPU time"),
+    "row, ms": (RANKING, "CPU time"),
+}
+
+# Rows of the second figure: a title, the program of xmlc and the other program, as in the files of results/benchmarks.
+RATIOS = {
+    TRAINING: {
+        "PLT, AdaGrad / napkinXC": "PLT, adagrad / napkinXC, AdaGrad",
+        "PLT, batch / napkinXC": "PLT, batch / napkinXC, liblinear",
+        "PLT, batch / omikuji, one tree": "PLT, batch / omikuji, one tree",
+        "LdSM, 10 trees / authors' C++": "LdSM, 10 trees / authors' C++ program",
+        **{f"{name} / napkinXC": f"{name}, xmlc / {name}, napkinXC" for name in ("OPLT-R", "OPLT-B", "OPLT-W", "IPLT")},
+    },
+    RANKING: {
+        "PLT, AdaGrad / napkinXC": "PLT, adagrad, certified / napkinXC, AdaGrad",
+        "PLT, batch / napkinXC": "PLT, batch, certified / napkinXC, liblinear",
+        "PLT, batch / omikuji, dense": "PLT, batch, certified / omikuji, one tree, densified",
+        "LdSM, 10 trees / authors' C++": "LdSM, 10 trees / authors' C++ program",
+        "SWNN, S = 20 / authors' Go": "SWNN, S 20, alpha 1, beta 1 / authors' Go program",
+        "SWNN, S = 75 / authors' Go": "SWNN, S 75, alpha 2, beta 1 / authors' Go program",
+    },
+}
+COLOURS = dict(zip(SETS, ("#009E73", "#0072B2", "#D55E00"), strict=True))  # of Okabe and Ito
+LEFT, RIGHT, LINE, LOW, HIGH = 220, 780, 24, 0.005, 1.0  # of the plot, pixels and ratios
+TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+
+
+def measured(*names: str) -> Rows:
+    """Return the rows of some files by dataset, contender, task and measure."""
+    return {key: row for name in names for key, row in DRAW["read"](name).items()}
+
+
+def table(rows: Rows, names: Mapping[str, str], columns: Mapping[tuple[str, str], Key]) -> Iterator[str]:
+    """Write a table with a line for each program. A column has a title, a dataset, a task and a measure."""
+    yield f"| program | {' | '.join(title for title, _ in columns)} |"
+    yield f"| --- |{' ---: |' * len(columns)}"
+    for name, contender in names.items():
+        cells = []
+        for (_, dataset), key in columns.items():
+            row = rows[dataset, contender, *key]
+            value = float(row["value"])
+            text = f"{value:.1f}" if row["unit"] == "%" else f"{float(f'{value:.2g}'):,g}"
+            cells.append(f"{text} {row['note']}" if key[1].startswith("nDCG") else text)
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def programs() -> str:
+    """Return the table of all programs on tib-core-26k."""
+    names = {name: name for name in (*DRAW["XMLC"], *DRAW["OTHERS"])}
+    columns = {(title, "tib-core-26k"): key for title, key in PROGRAMS.items()}
+    return "\n".join(table(measured("programs.csv"), names, columns))
+
+
+def others() -> str:
+    """Return the table of further estimators on two datasets."""
+    names = {name: f"{contender}-default" for name, contender in MODELS.items()}
+    columns = {(f"{dataset}: {title}", dataset): key for dataset in SETS[1:] for title, key in OTHERS.items()}
+    return "\n".join(table(measured("comparison.csv"), names, columns))
+
+
+def ratios() -> Iterator[tuple[str, str, str, float]]:
+    """Yield (task, title, dataset, ratio of times) of each point in the second figure."""
+    rows = measured("plt.csv", "ldsm.csv", "nearest.csv", "oplt.csv")
+    for task, pairs in RATIOS.items():
+        for title, contenders in pairs.items():
+            for dataset in SETS:
+                row = rows.get((dataset, contenders, f"{task}, compared", "time"))
+                if row:
+                    yield task, title, dataset, float(row["value"])
+
+
+def tuned() -> Iterator[str]:
+    """Draw the ratios of times as SVG, a line for each pair of programs."""
+    height = 40 + LINE * (sum(map(len, RATIOS.values())) + len(RATIOS)) + 50
+
+    def across(ratio: float) -> float:
+        return LEFT + math.log(ratio / LOW) / math.log(HIGH / LOW) * (RIGHT - LEFT)
+
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {RIGHT + 20} {height}"'
+    yield ' font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+    for place, (name, colour) in enumerate(COLOURS.items()):
+        at = LEFT + 110 * place
+        yield f'<g fill="{colour}"><circle cx="{at}" cy="14" r="5"/><text x="{at + 10}" y="18">{name}</text></g>'
+    for tick in TICKS:
+        yield f'<path d="M{across(tick):.1f} 30V{height - 48}" stroke="#ddd"/>'
+        yield f'<text x="{across(tick):.1f}" y="{height - 32}" text-anchor="middle">{tick:g}</text>'
+    points, y = list(ratios()), 44
+    for task, pairs in RATIOS.items():
+        yield f'<text x="8" y="{y + 4}" font-weight="bold">{task}</text>'
+        for title in pairs:
+            y += LINE
+            yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/><text x="8" y="{y + 4}">{title}</text>'
+            for _, _, name, ratio in (point for point in points if point[:2] == (task, title)):
+                at = y + 4 * SETS.index(name) - 4  # equal ratios stay visible
+                yield f'<circle cx="{across(ratio):.1f}" cy="{at}" r="4" fill="{COLOURS[name]}"/>'
+        y += LINE
+    yield f'<text x="{(LEFT + RIGHT) / 2:.0f}" y="{height - 10}" text-anchor="middle">'
+    yield "time of xmlc divided by the time of the other program, one thread</text></svg>"
+
+
+def page(text: str) -> str:
+    """Return the page with both tables from the measurements."""
+    tables = iter((programs(), others()))
+    return re.sub(r"^\| program \| (?:nDCG|delicious).*?(?=\n\n)", lambda _: next(tables), text, flags=re.M | re.S)
+
+
+def figures() -> dict[Path, str]:
+    """Return the content of each figure."""
+    defaults = DRAW["figure"](measured("programs.csv"), PANELS, (RANKING, "nDCG@5"), CAPTION)
+    return {file: "\n".join(lines) + "\n" for file, lines in ((DEFAULTS, defaults), (TUNED, tuned()))}
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for file, content in figures().items():
+        file.write_text(content, encoding="utf-8")
