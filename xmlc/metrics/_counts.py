@@ -5,7 +5,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 
-DRAWS = 0x7E57  # the seed for drawing test instances, the same for every record
+DRAWS = 0x7E57  # Every record uses this seed to draw test instances.
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +90,7 @@ def count_draws(replicate, times):
     replicate : int
         Number of the replicate, which selects the stream of random numbers.
     times : int32 (n,)
-        Counts to which the draws are added.
+        Receives the counts. The kernel adds 1 for each draw of an instance.
     """
     key = stream_key(DRAWS, replicate)
     for i in range(times.size):

@@ -2,8 +2,8 @@
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
 stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
-``zero_division``. The papers use 1. If ``zero_division`` is nan, labels or instances with two empty sets are left out
-of the mean, as in scikit-learn. If all labels or instances are left out, the mean is nan.
+``zero_division``, which is 1 in the papers. If ``zero_division`` is nan, labels or instances with two empty sets are
+left out of the mean, as in scikit-learn. If all labels or instances are left out, the mean is nan.
 
 `MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
 therefore import kernels and numba only when they compute something.
@@ -71,11 +71,11 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
 
 
-Blocks = Iterable[tuple[CSR, CSR]]  # true and predicted label sets of consecutive instances
+Blocks = Iterable[tuple[CSR, CSR]]  # A block has the true and the predicted label sets of its instances.
 
 
 def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks:
-    """Yield blocks of the truth together with the label sets that ``predict`` makes from the estimates.
+    """Yield the true label sets and the label sets that ``predict`` returns, for one block of instances after another.
 
     Raises
     ------
@@ -113,7 +113,8 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
     zero_division : {0, 1, nan}
         F of a label without positives and without predictions. nan leaves the label out of the mean. The papers use 1
         (after Lewis, 1995), as if each such label were predicted without error. For example, if 355 of 400 labels have
-        neither, macro-F rises from 0.41 to 0.93. Always report ``zero_division`` together with macro-F.
+        no positives and no predictions, macro-F is 0.93 with 1 and 0.41 with nan. Always report ``zero_division``
+        together with macro-F.
     average : {"all", "present", "seen"}
         "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
         "seen" over labels with a positive or a prediction. If no label qualifies, the mean is 0.
@@ -204,7 +205,7 @@ def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> fl
 
 
 def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
-    """Return the share of the n x m decisions that are wrong.
+    """Return the Hamming loss: the share of the n x m pairs of instance and label that are predicted wrongly.
 
     Examples
     --------
@@ -300,14 +301,14 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: The counts of label sets, and the group of each label from `groups_by_frequency`.
+#: The type contains the counts of label sets, and the group of each label from `groups_by_frequency`.
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Return the group of each label. The labels of a group have 0, 1 to 9, 10 to 99 (and so on) training instances.
+    """Return the group of each label: 0 for no training instance, 1 for 1 to 9, 2 for 10 to 99, and so on.
 
-    The result is int64 of shape (m,). Groups are numbered from 0.
+    The result is int64 of shape (m,).
 
     Examples
     --------
@@ -321,15 +322,18 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
-    """Return macro-F over the labels in some groups that occur in the test set, or nan if no label occurs."""
+    """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test set.
+
+    The result is nan if none of these labels occurs in the test set.
+    """
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
     scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
     return _mean(scores) if present.any() else math.nan
 
 
-# The measures by frequency are macro-F over the labels of a group that occur in the test set. Unlike P@k, macro-F
-# depends strongly on rare labels.
+# Each measure by frequency is macro-F over those labels of a frequency range that occur in the test set. Unlike P@k,
+# macro-F depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
     for lowest, highest, name, title in (
@@ -365,7 +369,7 @@ def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> d
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Groups without a label in the test set are left out.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Frequencies without a test label are left out.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class Measure(Generic[Scored]):
     of : callable
         Function that computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
-        ``%`` if the value is a share, which tables print in percent. Otherwise the text is empty.
+        ``%`` if the value is a share, which tables print in percent. For all other values, ``unit`` is empty.
     decimals : int
         Number of decimals in tables.
     better : {"higher", "lower"} or None

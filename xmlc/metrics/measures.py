@@ -2,7 +2,7 @@
 
 Each measure is declared next to its function, in `xmlc.metrics.ranking` or `xmlc.metrics.classification`. Every new
 record contains the measures that are declared there. The CSV files and the long table show a measure if the records
-contain it. Tables and the workflow read this module, so it does not import numba.
+contain it. Tables and the workflow import this module and must load fast, so this module does not import numba.
 """
 
 from __future__ import annotations

@@ -52,10 +52,10 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
 
 
 def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
-    """Plot by label frequency the share of ranked labels that are true, and the share of true labels that are ranked.
+    """Plot precision (share of ranked labels that are true) and recall (share of true labels that are ranked).
 
-    Labels are grouped by their number of training instances. Each group begins at a power of two: 0, 1, 2 and 3, 4 to
-    7, and so on.
+    The horizontal axis is label frequency. Labels are grouped by their number of training instances. Each group begins
+    at a power of two: 0, 1, 2 and 3, 4 to 7, and so on.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     """
     Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
-    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]  # number of binary digits of each label's frequency
+    # Labels form a group if their frequencies have equally many binary digits.
+    group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]
     ranked, hits = labels[labels >= 0], labels[relevant]
     right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
     fewest = 2 ** np.arange(right.size) // 2
@@ -97,9 +98,9 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
     """Plot the share of true labels against the mean estimate, in bins, for groups of labels of similar frequency.
 
     Points lie on the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The bins of
-    a group have equal sums of estimates. A group has ten bins, or fewer if a sum would be below ten. The legend shows
-    the sum of estimates of each group, divided by the number of true labels. The number of true labels includes labels
-    without an estimate.
+    a group have equal sums of estimates. A group has ten bins. The number of bins is smaller if the sum of the
+    estimates in a bin would otherwise be below ten. The legend shows the sum of estimates of each group, divided by the
+    number of true labels. The number of true labels includes labels without an estimate.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ POINTS_PER_DECADE = 12
 
 
 def checkpoints(n: int) -> np.ndarray:
-    """Return the numbers of instances, from 1 to ``n``, at which curves have points, evenly spaced on a log scale.
+    """Return the numbers of instances t at which a curve has points, from 1 to ``n`` and evenly spaced on a log scale.
 
     Parameters
     ----------
@@ -27,11 +27,11 @@ def checkpoints(n: int) -> np.ndarray:
     Returns
     -------
     ndarray of int64
-        Distinct numbers of instances, ascending. There are at most `POINTS_PER_DECADE` points between a number and ten
-        times that number.
+        Distinct numbers of instances, ascending. Between t and ten times t instances, a curve has about
+        `POINTS_PER_DECADE` points.
     """
-    # The number of steps is 12 log10(n), rounded up. The number is computed exactly from the digits of n**12, because a
-    # computed logarithm would be rounded.
+    # From 1 to n, a curve takes 12 log10(n) steps, rounded up. The code counts the decimal digits of n**12 instead of
+    # computing a logarithm, because a computed logarithm has a rounding error.
     steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
     return np.unique(np.rint(elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))).astype(np.int64))
 
@@ -60,10 +60,11 @@ def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -
 
 
 def constant_accuracy(Y: Matrix) -> float:
-    """Return the accuracy of the best constant predictor: the share of the most frequent label of the whole stream.
+    """Return the accuracy of the best constant prediction, the most frequent label of the stream.
 
     The label is chosen with knowledge of the whole stream, so no constant prediction is more accurate. The same label
-    is predicted for all t. If a label were chosen for each t, it would always be right for the first instance.
+    is predicted for all t. If the most frequent label of the first t instances were chosen for each t, the accuracy at
+    t = 1 would always be 1.
     """
     Y = as_labels(Y)
     return float(np.bincount(Y.indices, minlength=1).max() / max(Y.shape[0], 1))
@@ -74,7 +75,7 @@ def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
 
     ``constant`` is the result of `constant_accuracy`.
 
-    The value is NaN if the accuracy is 0, which has no logarithm, or ``constant`` is 0.
+    The value is NaN if the accuracy or ``constant`` is 0, because 0 has no logarithm.
     """
     accuracy = np.asarray(accuracy, dtype=np.float64)
     bits = np.full(accuracy.shape, np.nan)

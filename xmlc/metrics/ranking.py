@@ -30,7 +30,7 @@ from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 
-K = (1, 3, 5)  # the values of k that the papers report
+K = (1, 3, 5)  # The papers report measures for these values of k.
 
 
 class Ranked(NamedTuple):
@@ -134,7 +134,7 @@ def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and their sums over the first 0 .. k ranks.
+    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and the cumulative sums for the first 0, 1, .. k ranks.
 
     The sum over 0 ranks is set to 1.
     """
@@ -175,9 +175,9 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
     The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 is 0. Labels without an
     instance in the test set therefore have no effect. Other programs divide the same sums by a larger number of labels.
-    napkinXC divides by the number of labels up to the highest true or ranked label, except for coverage. xCOLUMNs
-    divides by m (Schultheis et al., *Generalized test utilities for long-tail performance in extreme multi-label
-    classification*, NeurIPS 2023, arXiv 2311.05081).
+    Except for coverage, napkinXC divides by one more than the largest label number among true and ranked labels.
+    xCOLUMNs divides by m (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
+    multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -192,7 +192,7 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-recall at k: the mean over labels of the share of the label's instances that rank it in the top k.
+    """Return macro-recall at k: the mean over labels of the share of a label's instances with the label in their top k.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return coverage at k: the share of labels that at least one instance of the label has among its k top labels.
+    """Return coverage at k: the share of the labels in ``Y`` that are true and among the k top labels of an instance.
 
     Examples
     --------
@@ -242,11 +242,11 @@ def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
     return elementwise.mean(values[counts.positives > 0])
 
 
-BINS = 15  # number of equally wide bins, as in Guo et al. (On calibration of modern neural networks, ICML 2017)
+BINS = 15  # Guo et al. (On calibration of modern neural networks, ICML 2017) use 15 bins of equal width.
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: the mean distance of the k top labels' estimates from hit rates.
+    """Return the expected calibration error at k: the mean gap between estimates and hit rates of the k top labels.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
     estimate and its share of true labels. The result is the mean error of the bins, weighted by their numbers of
@@ -292,8 +292,8 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
     """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
     A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all instances is divided by the sum
-    for the ideal ranking. The ideal ranking puts the true labels with the lowest propensities first. Without the
-    division, the score may exceed 1.
+    for the ideal ranking. The ideal ranking puts the true labels with the lowest propensities first. Without this
+    division, PSP may exceed 1.
 
     Parameters
     ----------
@@ -345,7 +345,8 @@ def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: in
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
-    The weights and norms are those of nDCG if ``discounted`` is true, and otherwise 1.
+    If ``discounted`` is true, weights and norms are the discounts and ideal sums of nDCG. Otherwise, weights and norms
+    are 1.
     """
     from xmlc.kernels.sums import pairwise
 
@@ -371,7 +372,7 @@ def checked_k(k: object) -> int:
 
 
 def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the k top labels, int32 of shape (n, k). If sparse scores are equal, the smaller label is first."""
+    """Return the k top labels, int32 of shape (n, k). If two sparse scores are equal, the smaller label ranks first."""
     (n, m), k = shape, checked_k(k)
     if sparse.issparse(labels):
         return _best(labels, shape, k)
@@ -436,9 +437,9 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     Raises
     ------
     XmlcError
-        If the ranking has another number of instances, rows of different lengths or fewer than k columns. If an entry
-        is neither a label nor -1. If a row contains a label twice, like a dense matrix of predictions. If a score is
-        NaN.
+        If the ranking has another number of instances, rows of different lengths or fewer than k columns. The error is
+        also raised if an entry is neither a label nor -1, a row contains a label twice, or a score is NaN. For example,
+        the rows of a dense matrix of predictions repeat a number.
     """
     Y, _, relevant = _matched(Y, labels, k)
     return relevant, np.diff(Y.indptr)
@@ -504,7 +505,7 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test instances.
 
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
-    n. The standard error is a fraction like the measure, and 0 for fewer than two instances.
+    n. The standard error is a fraction, as the measure is. It is 0 for fewer than two instances.
     """
     found, names = hits_at_k(Y, labels, max(K)), [f"{name}@{k}" for name in ("p", "ndcg") for k in K]
     return {name: standard_error(scores_of_instances(name, *found)) for name in names}
@@ -519,7 +520,7 @@ def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> 
         ``p@k`` or ``ndcg@k`` for some k.
     relevant : ndarray of bool, shape (n, K), K >= k
     n_true : ndarray of int, shape (n,)
-        The results of `hits_at_k`.
+        ``relevant`` and ``n_true`` are the results of `hits_at_k`.
     """
     metric, _, k = name.partition("@")
     first = relevant[:, : int(k)]

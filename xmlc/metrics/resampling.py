@@ -1,11 +1,12 @@
 """Compute bootstrap standard errors over test instances (Efron, Annals of Statistics 1979).
 
-Each replicate draws n of the n test instances with replacement. The draws depend only on n and the number of the
-replicate, so two records of a test set have the same draws. The standard deviation over replicates estimates the error
-due to the choice of test instances. The standard deviation also works for the difference of two records, or any other
-number computed from both records.
+Each replicate draws n of the n test instances with replacement. The drawn instances depend only on n and the number of
+the replicate. Two records of the same test set therefore use the same replicates. The standard deviation over
+replicates estimates the error due to the choice of test instances. The standard deviation also works for the difference
+of two records, or any other number computed from both records.
 
-Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw.
+Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw
+instances.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from xmlc.kernels.csr import Matrix
 from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
-REPLICATES = 50  # With 50 replicates, a standard error is accurate to within a tenth.
-DIGITS = 4  # number of significant digits of the differences in records
+REPLICATES = 50  # With 50 replicates, the relative error of a standard error is about 10 %.
+DIGITS = 4  # Records store differences with this number of significant digits.
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-Resampled = dict[str, tuple[float, ...]]  # by measure: its value on each replicate minus its value on the test set
+# Maps each measure to its values on the replicates, minus its value on the test set.
+Resampled = dict[str, tuple[float, ...]]
 
 
 def draws(n: int, replicate: int) -> np.ndarray:
@@ -43,7 +45,7 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
     n : int
         Number of test instances.
     count : callable
-        Function that returns the `Agreement` for given numbers of copies of the instances, int32 of shape (n,).
+        Function that takes the number of copies of each instance, int32 of shape (n,), and returns the `Agreement`.
     metrics : mapping of str to float
         Values of these measures on the test set.
     """
@@ -75,9 +77,6 @@ def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
-    """Return the measures of the test set by name.
-
-    The value of a resampled measure is its value on replicate ``number``.
-    """
+    """Return all measures by name, with the resampled measures computed on replicate ``number``."""
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
