@@ -26,7 +26,7 @@ COMMON = "common"
 
 
 def table_of(name: str, paper: str) -> TableDefinition:
-    """Return the definition of a paper's table, or else of the common table with the same name.
+    """Return the definition of a paper's table. If the paper has no such table, return the common table of this name.
 
     The name ``2`` means ``table2``.
 
@@ -40,7 +40,7 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return the definition of a paper's figure, or else of the common figure with the same name.
+    """Return the definition of a paper's figure. If the paper has no such figure, return the common figure.
 
     The name ``2`` means ``figure2``.
     """

@@ -25,7 +25,7 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     each target.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
-    # With remote storage, targets cannot be compared with the outputs of rules, because their names differ.
+    # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other names.
     is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
 
     def is_made(path: str) -> bool:
@@ -48,14 +48,17 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
 def within(name: str) -> list[str]:
     """Return the path of a target, followed by the folders that contain the target.
 
-    Paths have no final slash, as in rules.
+    The returned paths have no final slash, because the paths in rules have none.
     """
     path = Path(os.path.relpath(name or "."))
     return [str(one) for one in (path, *path.parents)]
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Return a text with the files whose name or stem equals ``name``, or else with the nearest file or rule."""
+    """Return a text with the files whose name or stem equals ``name``.
+
+    If there are no such files, the text contains the file or rule with the most similar name.
+    """
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
     return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)

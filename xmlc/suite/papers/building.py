@@ -31,7 +31,8 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KINDS = {"evaluation": "thresholds"}  # Maps a folder name to the kind of the records in the folder, if both differ.
+# Maps the name of a folder to the kind of its records. A folder that is named after the kind needs no entry.
+KINDS = {"evaluation": "thresholds"}
 NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
 Known = dict[Path, Source]  # Records that are already in memory, by path.
 
@@ -88,7 +89,7 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return the record files of a table or figure. Each folder is replaced by the files in it that are needed.
+    """Return the record files of a table or figure. A folder is replaced by its files that the table or figure needs.
 
     Parameters
     ----------

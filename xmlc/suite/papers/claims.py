@@ -27,8 +27,9 @@ from xmlc.suite.schemas import converted, read_yaml
 
 # A condition in words, and a function that returns whether a record meets the condition.
 Scope = tuple[str, Callable[[Any], bool]]
-EffectFunction = Callable[..., Iterable[Effect]]  # Each argument contains the records for one need.
-R = TypeVar("R", bound=Record)  # A kind of records.
+# Each argument of the function contains the records for one need.
+EffectFunction = Callable[..., Iterable[Effect]]
+R = TypeVar("R", bound=Record)  # The class of the records.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +39,7 @@ class Statement:
     Raises
     ------
     ValueError
-        The margin equals the effect that means no difference, or the margin has no reason.
+        The margin has no reason, or is redundant because it equals the effect that means "no difference".
     """
 
     #: The statement in our words, so that it can be understood without the paper.
@@ -81,8 +82,8 @@ class Claim:
     measure: EffectFunction
     #: Condition on the records. None selects all records.
     about: Scope | None = None
-    #: Published effects, in the form that `outcome_of` expects. Only claims with a margin for "as good as" have
-    #: published effects.
+    #: Published effects, in the form that `outcome_of` expects. A claim has published effects only if its statement
+    #: is that a model is as good as another model.
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -100,7 +101,7 @@ class Claim:
         return math.fsum(effects) / len(effects) if effects else math.nan
 
     def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Return, for each kind of records that the claim uses, the records that meet its condition."""
+        """Return the records that meet the claim's condition, in a separate list for each need of the claim."""
         about = self.about[1] if self.about else lambda record: True
         return [[record for record in given if about(record)] for given in records]
 
@@ -191,7 +192,7 @@ def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
 
 
 def pairs(records: Iterable[R], models: Collection[str], others: Collection[str]) -> Iterator[tuple[R, R]]:
-    """Yield the records of each model and of each other model for the same dataset and seed.
+    """Yield pairs of a record of ``models`` and a record of ``others``, for the same dataset and seed.
 
     The records must not differ in method.
     """
@@ -202,7 +203,7 @@ def pairs(records: Iterable[R], models: Collection[str], others: Collection[str]
 
 
 def ranked_apart(subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return the mean difference between two rankings over ``metrics``, in percentage points, as an effect."""
+    """Return the difference between two rankings as an effect: a mean over ``metrics``, in percentage points."""
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     return Effect(one.dataset.name, subject, one.seed, 100 * (means[0] - means[1]))
 

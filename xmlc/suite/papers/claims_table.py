@@ -51,7 +51,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     Raises
     ------
     ValueError
-        Two different needs have the same kind and training split. Files then cannot be assigned to one of the needs.
+        Two different needs have the same kind and training split. It is then unclear to which need a file belongs.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):

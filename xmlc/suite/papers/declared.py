@@ -138,9 +138,10 @@ class PanelDefinition:
     having : str
         A quantity. Rows without this quantity are left out.
     headings : mapping of str to str
-        Headings of columns, if they differ from the headings of the quantities.
+        Headings of the columns whose heading is not the heading of their quantity.
     contests : mapping of str to str, or None
-        The contest in which each quantity takes part. None gives each quantity its own contest.
+        The contest of each quantity. The best number of a contest on a dataset is bold. None gives each quantity its
+        own contest.
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
@@ -163,7 +164,7 @@ class PanelDefinition:
     details: tuple[str, ...] = ()
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
-        """Yield the panels that this definition gives for a table."""
+        """Yield the panels of a table that this definition describes."""
         rows, keys = table.details if self.details else table.rows, self.details or table.keys
         if self.published == "alone":
             rows = self._not_run(table)
@@ -203,7 +204,10 @@ class PanelDefinition:
         )
 
     def _texts(self, table: Table, keys: tuple[str, ...], key: Key, row: Row) -> dict[str, str]:
-        """Return the texts of a row. Models that we did not run, or that the paper only quotes, are marked."""
+        """Return the printed text of each number and key of a row.
+
+        Models that we did not run, or that the paper only quotes, are marked.
+        """
         texts = {name: number.text for name, number in row.items()} | dict(zip(keys, named(keys, key)))
         measured = table.definition.measured_models
         if self.published and measured and key not in table.rows:
@@ -275,13 +279,13 @@ class TableDefinition(Declared):
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of str or callable
-        Footnotes, and functions that return footnotes. They follow the footnotes that all tables have.
+        Footnotes, and functions that return footnotes. These footnotes follow the footnotes that all tables have.
     rows : callable or None
         Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
         Quantities that contain the number of threads of the time measurements.
     variant : str
-        The variant of the numbers that the table uses.
+        The table uses only the numbers of this variant (see `Number`).
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
@@ -310,7 +314,7 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return the needs of which at least one must have records."""
+        """Return the needs that must not all lack records."""
         return self.needs if self.partial else super().first
 
     def table(

@@ -38,7 +38,7 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
 class PrintedColumn:
     """Hold one column: the lines of its heading, and its cells. Each cell has a text and a flag for bold.
 
-    ``names`` is true if the texts of the column name rows. ``width`` is in pt.
+    ``names`` is true if the column contains the names of rows. ``width`` is in pt.
     """
 
     heading: list[str]

@@ -12,8 +12,8 @@ from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
 
 FEWEST_DATASETS = 3
-# Maps a dataset to another dataset with the same instances. Both have separate cases, but means treat both as one
-# dataset.
+# Maps a dataset to another dataset with the same instances. The two datasets have separate cases, but means treat them
+# as one dataset.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
@@ -22,7 +22,7 @@ NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-OPPOSITE = 2  # The side of a case that is for the statement, but whose effect and published effect have opposite signs.
+OPPOSITE = 2  # The side of a case for the statement whose effect has the opposite sign of the published effect.
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """Summarise the effects of one dataset and subject by their mean over seeds, and by the side of this mean.
+    """Summarise the effects of one dataset and subject by their mean over seeds, and by the side of its interval.
 
     The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
     This wider interval does not decide the side. ``lost`` is true if the wider interval would give another side.

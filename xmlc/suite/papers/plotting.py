@@ -50,7 +50,7 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-DPI = 300  # Resolution of PNG files.
+DPI = 300  # Resolution of PNG files, in dots per inch.
 LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, and of the figure's labels.
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
@@ -58,7 +58,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 Style = dict[str, Any]  # Keyword arguments of matplotlib for a line.
-# The first argument is the paper. Each further argument contains the records for one need.
+# The first argument of the function is the paper. Each further argument contains the records for one need.
 Draw = Callable[..., "Figure"]
 
 
@@ -122,12 +122,14 @@ Outside = Literal["outside lower center", "outside upper center"]
 def add_legend(sheet: Figure, entries: Iterable[Style | Artist], loc: Outside = "outside lower center") -> None:
     """Add a legend below or above all panels, in as many columns as fit.
 
-    An entry is the style of a line with its label, or an artist. The figure becomes higher by the height of the legend.
+    An entry is an artist of matplotlib, or the style of a line, which includes the line's label. The figure becomes
+    higher by the height of the legend.
     """
     from matplotlib.lines import Line2D
 
     artists = [Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries]
-    widest = 36 + 4.1 * max(len(str(artist.get_label())) for artist in artists)  # Width of the widest entry in points.
+    # This is the width of the widest entry of the legend, in points.
+    widest = 36 + 4.1 * max(len(str(artist.get_label())) for artist in artists)
     lines = -(-len(artists) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
     sheet.legend(handles=artists, loc=loc, ncols=-(-len(artists) // lines))
@@ -151,7 +153,10 @@ def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
 
 
 def apart(values: Collection[float]) -> set[float]:
-    """Return at most five values whose labels do not overlap on a logarithmic axis. The largest value is included."""
+    """Select at most five of ``values`` as ticks of a logarithmic axis, so that their labels do not overlap.
+
+    The largest value is always selected.
+    """
     chosen: list[float] = []
     for value in sorted(values, reverse=True):
         if not chosen or chosen[-1] >= value * math.sqrt(math.sqrt(max(values) / min(values))):

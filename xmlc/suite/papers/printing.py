@@ -59,7 +59,7 @@ def _wrapped(text: str, hanging: str = "") -> str:
 
 
 def panel_to_markdown(panel: Panel) -> str:
-    """Return one panel as Markdown, below its title if it has one."""
+    """Return one panel as Markdown. If the panel has a title, the title comes first."""
     cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
     frame = pd.DataFrame(cells, columns=list(map(escaped, panel.headings())))
     align = ["left"] * len(panel.names) + ["right"] * (len(panel.headings()) - len(panel.names))

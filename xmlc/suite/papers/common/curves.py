@@ -50,7 +50,7 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
     by_model = len(datasets) >= len(models)
-    # The longer of the two lists runs across the figure, and the shorter list runs down.
+    # The longer of the two lists, models or datasets, runs across the figure. The shorter list runs down.
     down, across = (models, datasets) if by_model else (datasets, models)
     together = -(-len(across) // -(-len(across) // MOST))
     spare = [""] * (-len(across) % together)
@@ -129,7 +129,7 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
 
 
 def _place(point: GridScores) -> float:
-    assert point.c is not None  # Only methods without a parameter c lack this value, and the figure does not show them.
+    assert point.c is not None  # Only methods without a parameter c have None, and the figure omits these methods.
     return 1 / point.c
 
 

@@ -29,8 +29,8 @@ COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per inst
 COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
 MARKERS = "osD^v<>pPX*hd8H"
 FRONT: Style = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-# Maps a number of decades to the ticks within a decade, for axes with fewer decades. Longer axes have powers of ten
-# only.
+# Maps a number of decades to the ticks within each decade. The ticks apply to axes that span fewer decades than this
+# number. Longer axes have ticks at powers of ten only.
 TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}
 
 

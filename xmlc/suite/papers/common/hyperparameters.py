@@ -18,7 +18,9 @@ EVERY_DATASET = "all"  # Rows of ranges have this name as dataset, because range
 
 
 def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
-    """Return the suite's models with ranges of hyperparameters, or with a search on datasets without tuned values.
+    """Return the suite's models whose hyperparameters have ranges, or are searched on some datasets.
+
+    Hyperparameters are searched on datasets without tuned values.
 
     Raises
     ------

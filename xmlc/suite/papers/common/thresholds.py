@@ -31,13 +31,16 @@ METHOD_KEYS = ("dataset", "model", "method")
 
 
 def grouped(rows: Rows, length: int) -> Rows:
-    """Return rows in an order in which rows with the same first ``length`` parts of the key are neighbours."""
+    """Sort rows so that rows whose keys agree in the first ``length`` parts are next to each other."""
     places = list(dict.fromkeys(key[:length] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:length]))}
 
 
 def by_split(table: Table) -> Rows:
-    """Return means over seeds. For each dataset and model, rows of training on the whole training set come last."""
+    """Return the means of all quantities over seeds.
+
+    For each dataset and model, the rows for training on the whole training set come last.
+    """
     return grouped(average(table.numbers(), METHOD_KEYS), 2)
 
 
@@ -140,7 +143,7 @@ table4 = TableDefinition(
 
 
 def _by_measure(table: Table) -> Rows:
-    """Return means over seeds, with a row for each measure that thresholds were tuned for.
+    """Return the means of all quantities over seeds, with a row for each measure that thresholds were tuned for.
 
     Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for this
     measure. Records of methods that xmlc does not have are left out.

@@ -51,7 +51,7 @@ h_has_the_least_hamming_loss = statements.claim("h-has-the-least-hamming-loss", 
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the worst and the best of the methods that optimise F, on the same samples of a PCC.
 
-    BR is left out, because only one method and a variant of this method optimise F for BR.
+    BR is left out, because the methods that optimise F for BR are one method and its variant.
     """
     for dataset, model, seed, methods in _runs(records):
         if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:
@@ -63,7 +63,7 @@ def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the inference times of GFM and MEUF on the same samples."""
     for dataset, model, seed, methods in _runs(records):
-        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:  # Other models give GFM independent labels.
+        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:  # For other models, GFM assumes independent labels.
             gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
             if gfm and meuf:
                 yield Effect(dataset, "", seed, meuf / gfm)
@@ -75,7 +75,7 @@ def meuf_best_of_independent(
 ) -> Iterator[Effect]:
     """Compare MEUF and GFM on independent labels, by their mean F-measures over the sample sizes.
 
-    The samples of each size are drawn independently. ``sign`` is -1 for GFM minus MEUF.
+    The samples of each size are drawn independently. An effect is MEUF minus GFM, or GFM minus MEUF if ``sign`` is -1.
     """
     for record in records:
         gain = record.models[model]["meuf_minus_gfm"]
@@ -103,7 +103,7 @@ def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]
 
 @statements.claim("variants-as-good", SIMULATIONS)
 def variants_as_good(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Measure the distance between each variant and the method that it simplifies, as a mean over sample sizes.
+    """Measure the distance between each method and its simplified variant, as a mean over sample sizes.
 
     The errors of the variant and of the method are treated as independent.
     """

@@ -18,11 +18,11 @@ from xmlc.suite.results.records.sweep import SweepRecord
 
 statements = Claims.of("ldsm2020")
 
-LDSM = ("ldsm", "ldsm-mean")  # Both models optimise J.
+LDSM = ("ldsm", "ldsm-mean")  # These two models optimise the objective J.
 
 
 def purity_is_bounded(record: ForestRecord) -> bool:
-    """Return whether Lemma 3 gives a useful bound for the weights of a record.
+    """Return whether Lemma 3 gives a useful bound for the values of lambda_1 and lambda_2 in a record.
 
     The bound must not divide by zero, and must be stronger than J >= -lambda_1 (M - 1).
     """
@@ -79,8 +79,8 @@ LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# For each plot of Figure 1, the supplement has a figure with more datasets. A scope contains the datasets of Figure 1
-# and of this figure.
+# For each plot of Figure 1, the supplement has a figure with more datasets. Each scope contains the datasets of Figure
+# 1 and of one figure of the supplement.
 SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
@@ -164,7 +164,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths at both ends of a sweep over T_max, the limit on nodes.
+    """Compare the depths of the trees with the smallest and the largest T_max of a sweep. T_max limits the nodes.
 
     In the statement, phi is the ratio of the actual numbers of nodes.
     """

@@ -25,7 +25,7 @@ from xmlc.suite.results.titles import model_title, without_passes
 statements = Claims.of("oplt2021")
 
 WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
-SINGLE = 1.0  # Labels per instance in few-shot datasets.
+SINGLE = 1.0  # Mean number of labels per instance in few-shot datasets.
 BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
 ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # Trees grow by the rule of the authors' program.
 OFFLINE = ("iplt", "parabel-single")
@@ -47,9 +47,9 @@ RankingPairs = Iterator[tuple[str, RankingRecord, RankingRecord]]
 
 
 def _differences(models: Sequence[str], *rivals: str, sign: int = 1) -> EffectFunction:
-    """Return a function that compares the P@1 of each model with its rivals on multi-label datasets.
+    """Return a function that compares the P@1 of each model with the P@1 of its rivals on multi-label datasets.
 
-    An effect is the least difference. The difference is multiplied by ``sign``.
+    Differences are multiplied by ``sign``. An effect is the least of these products.
     """
 
     def measure(records: Sequence[RankingRecord]) -> list[Effect]:
@@ -104,8 +104,9 @@ def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Ite
 
 @statements.claim("balance-helps", BALANCES)
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees by the program's score and the printed score, if the printed score gives deeper trees.
+    """Compare the P@1 of trees that are built with the score of the authors' program and with the printed score.
 
+    Records in which the printed score does not give deeper trees are left out.
     The paper varies alpha instead of the score.
     """
     for record in records:

@@ -102,7 +102,8 @@ def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f"
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# These two claims are repeated for other definitions of macro-F. The definitions differ for labels without positives.
+# The claims in this loop are repeated for other definitions of macro-F. The definitions differ for labels without
+# positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
@@ -124,13 +125,13 @@ ofo_most_promising = statements.claim("ofo-most-promising", THRESHOLDS)(_better(
 tuning_a_helps = statements.claim("tuning-a-helps", THRESHOLDS)(_better("ofo-ab", "ofo"))
 with_a_outperforms = statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
 ofo_with_a_outperforms = with_a_outperforms(_better("ofo-ab", "fta", "sto"))
-# Thresholds max(1/c, nu_j) have one common c or a separate c for each label. Both have the same grid of values of c.
+# Thresholds max(1/c, nu_j) have one common c or a separate c for each label. The grid of c is the same in both cases.
 one_threshold_more_stable = statements.claim("one-threshold-more-stable", THRESHOLDS)(_better("fta", "fta-labelwise"))
 
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
 def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare the numbers of inner products that PLT needs with the thresholds of each method.
+    """Compare STO with FTA and OFO by the number of inner products that PLT computes.
 
     With lower thresholds, PLT visits more nodes of the tree.
     """

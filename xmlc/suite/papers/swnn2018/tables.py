@@ -56,9 +56,9 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, parti
 
 
 def _with_comparable(table: Table) -> Rows:
-    """Return means over seeds.
+    """Return the means of all quantities over seeds.
 
-    A mean of the paper's method is bold if this mean is comparable with the best quoted method.
+    A precision of the paper's method is bold if it is at most `CLOSE` points below the best quoted precision.
     """
     rows = average(table.numbers(), MODEL_KEYS)
     for (dataset, model), row in rows.items():
