@@ -165,9 +165,9 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return the definition of a column. An undefined column has no unit and no better direction, and is not a cost.
+    """Return the definition of a column. An undefined column has no unit, is not a cost, and has no best number.
 
-    The column of a standard deviation has the definition of its measure, but no better direction.
+    The column of a standard deviation has the definition of its measure, but no best number.
     """
     base = name.removesuffix(DEVIATION)
     if base in COLUMNS and base != name:

@@ -1,4 +1,4 @@
-"""Describe how and where records were computed, for the long table and the page."""
+"""Describe how and where records were computed, for the results page and the table of all its numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-NOT_PACKAGES = ("machine", "cpu", "threads", "time")  # All other keys of the environment metadata are versions.
+# All other keys of the environment metadata are names of packages, and their values are versions.
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 
 class RecordEnvironment(NamedTuple):

@@ -79,8 +79,8 @@ def fingerprint(path: Path) -> Fingerprint:
     Raises
     ------
     XmlcError
-        The file does not exist, cannot be read, or contains neither a table nor arrays. Or the folder contains neither
-        tables nor arrays.
+        The file does not exist, cannot be read, or contains neither a table nor arrays. The error is also raised for a
+        folder without tables and arrays.
     """
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}

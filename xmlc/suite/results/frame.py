@@ -50,7 +50,7 @@ class Number:
     dataset, model, method : str
         Names of dataset, model and method. A name is empty if the number belongs to no dataset, model or method.
     variant : str
-        Part of a record that the number belongs to, such as ``alpha=0.75`` of a sweep.
+        The part of the record that contains the number, such as ``alpha=0.75`` in a sweep.
     seed : int or None
         Seed of the record, or None for a mean.
     key : tuple of str
@@ -155,7 +155,7 @@ def numbers_of(sources: Iterable[Source]) -> list[Number]:
 
 
 def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
-    """Return a table row with these values, which are not means over seeds."""
+    """Return a table row from ``values``, which maps quantities to values. The values are not averaged over seeds."""
     return {name: Number(quantity=name, value=value, key=key, records=records) for name, value in values.items()}
 
 

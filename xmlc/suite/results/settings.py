@@ -19,7 +19,7 @@ RecordedSettings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
-#: Keys in a record's `settings` that belong to datasets, models and methods. Earlier records lack some keys.
+#: Keys in a record's `settings` that belong to datasets, models and methods. Old records lack some of these keys.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
 # `OF_METHODS` lists the fields of a record that are settings of its method, in addition to the grid. `OF_SEARCHES`

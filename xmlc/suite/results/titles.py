@@ -62,7 +62,10 @@ def model_title(name: str) -> str:
 
 
 def measure_of(tuned_for: str) -> str:
-    """Return the measure that thresholds were tuned for. The argument is this measure or a threshold method."""
+    """Return the measure that thresholds were tuned for.
+
+    ``tuned_for`` is the name of this measure, or of a method that tunes thresholds for macro-F.
+    """
     return "macro_f" if tuned_for in METHODS else tuned_for
 
 

@@ -59,7 +59,7 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Raise an error if scores lack a name in ``needed``, or if one of ``shares`` is out of range.
+    """Raise an error if ``scores`` lacks a name in ``needed``, or if a score named in ``shares`` is out of range.
 
     Raises
     ------

@@ -76,8 +76,8 @@ class PredictionThreads:
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 
-    The last row contains the scores of all trees. Objectives are recorded only for the first trees. If the estimator
-    provides no shapes and objectives, shapes are None and objectives are empty.
+    The last row contains the scores of all trees. Objectives are recorded only for the first few trees of the
+    forest. If the estimator provides no shapes and objectives, shapes are None and objectives are empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]

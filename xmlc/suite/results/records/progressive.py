@@ -1,6 +1,6 @@
 """Define the record of `xmlc progressive`.
 
-The command measures a model that predicts each instance of a stream before learning from it.
+The command measures a model that predicts each instance of a stream before learning from this instance.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class FiveNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatistics:
-    """Hold the counts of one part of a dataset.
+    """Hold the number of instances of one part of a dataset, and summaries of counts of labels and features.
 
     Fields that end with ``_seen`` include only labels or features that occur in the part.
     """

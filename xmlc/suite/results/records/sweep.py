@@ -59,7 +59,7 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     def of(cls, path: Path, content: object) -> Self:
         """Check the content of a file, and return it as a record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            # In rows of earlier versions, the key of the value is the name of the hyperparameter.
+            # Rows of earlier versions store the value under the hyperparameter's name instead of under "value".
             name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
