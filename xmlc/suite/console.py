@@ -12,13 +12,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-MOST_LISTED = 20  # A dry run only counts the jobs of each rule if there are more jobs than this.
+MOST_LISTED = 20  # If a dry run has more jobs than this, it prints only the number of jobs of each rule.
 LOG_LINES = 15  # If a job fails, this many lines from the end of its log file are shown.
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
 
 class Console(logging.Handler):
-    """Print the events of a run that concern a user. Snakemake's log file has all events.
+    """Print the events of a run that users need to see. Snakemake's log file contains all events.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Console(logging.Handler):
                 self._done += 1
                 job = self._jobs.pop(fields["job_id"])
                 self._show_progress()
-                if self._bar is None and job["output"]:  # A target has no output.
+                if self._bar is None and job["output"]:  # The job of a target, such as `all`, has no output.
                     seconds = record.created - job["created"]
                     self.say(f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} ({seconds:.0f} s)")
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):  # The end of a run repeats all errors.
@@ -80,14 +80,14 @@ class Console(logging.Handler):
             sys.stderr.flush()
 
     def end(self, disk_used: str, advice: str) -> None:
-        """Remove the progress bar, and print the number of finished jobs, the time of the run, its disk and advice."""
+        """Remove the progress bar. Print the number of finished jobs, the run time, ``disk_used`` and ``advice``."""
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
         self.say(f"{self._done} of {self._total} jobs finished in {seconds}, {disk_used}")
         self.say(advice)
 
     def list_jobs(self) -> None:
-        """Print the number of jobs of each rule in a dry run, and the jobs if they are few."""
+        """Print the number of jobs of each rule in a dry run. If there are few jobs, also print a line for each job."""
         rules = Counter(job["rule_name"] for job in self._jobs.values())
         counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
         titles = map(_title, self._jobs.values()) if len(self._jobs) <= MOST_LISTED else ()
@@ -96,7 +96,7 @@ class Console(logging.Handler):
     def _show_progress(self) -> None:
         """Show the number of finished jobs and a running job in a bar, if the display is a terminal."""
         if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
-            # tqdm would show nothing on a terminal that does not know its size.
+            # Without ``ncols`` and ``nrows``, tqdm would show nothing on a terminal that does not report its size.
             columns, rows = shutil.get_terminal_size()
             self._bar = tqdm(total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows)
         if self._bar is not None:

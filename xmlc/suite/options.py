@@ -14,7 +14,7 @@ from xmlc.suite.config.folders import config_files, config_folder
 
 
 def file_option(name: str, help: str, **further: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return an option whose value is the path of a file. The other arguments are as for `click.option`."""
+    """Return an option whose value is the path of a file. The arguments have the same meaning as in `click.option`."""
     return click.option(name, type=FILE, help=help, **further)
 
 
@@ -56,7 +56,7 @@ def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     Raises
     ------
     click.UsageError
-        The options are not all given equally often.
+        Two options are given a different number of times.
     """
     counts = {len(values) for values in given.values()}
     if len(counts) > 1:

@@ -1,4 +1,4 @@
-"""Read YAML that people write. Refuse mistakes, and values whose meaning in YAML differs from their look."""
+"""Read YAML files that people write. Refuse mistakes, and values that YAML reads differently than people expect."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# Both loaders are safe: they make plain values and no objects. The loader in C is preferred if PyYAML has it, because a
-# dry run reads ten such files.
+# Both loaders are safe: they make plain values and no objects. If PyYAML has the loader in C, this faster loader is
+# used, because a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
 # Spellings of scalars that a reader and YAML 1.1 understand in the same way.
@@ -70,7 +70,7 @@ def parsed_yaml(text: str, source: str) -> object:
         1.1 reads in a way that few people expect, such as ``010`` or ``yes``.
     """
     try:
-        loader = _SAFE(text)  # `yaml.safe_load` silently keeps the last of equal keys
+        loader = _SAFE(text)  # `yaml.safe_load` would silently keep the last of several equal keys.
         node = loader.get_single_node()
         if node is not None:
             _check(node, set())
@@ -87,7 +87,7 @@ def parsed_yaml(text: str, source: str) -> object:
 
 
 class _UnclearError(yaml.MarkedYAMLError):
-    """Mark a part of valid YAML that xmlc refuses."""
+    """Report a part of a YAML file that is valid YAML, but that xmlc refuses."""
 
     def __init__(self, problem: str, node: yaml.Node):
         super().__init__(problem=problem, problem_mark=node.start_mark)
@@ -119,11 +119,14 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Return a text on how YAML 1.1 reads an unclear plain scalar and how to correct it, or "" if it is clear."""
+    """Explain how YAML 1.1 reads an unclear plain scalar, and how to correct the scalar.
+
+    For a clear scalar, the text is empty.
+    """
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
     quoted = f"'{text}' in quotes for text"
-    if tag == "str":  # a number in a form that YAML 1.1 reads as text, such as 1e-3 or 0o17
+    if tag == "str":  # YAML 1.1 reads some numbers as text, such as 1e-3 or 0o17.
         number = repr(int(text, 0) if "o" in text.lower() else float(text))
         plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
         return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
@@ -136,16 +139,16 @@ def _unclear(tag: str, text: str) -> str:
     return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}, or {quoted}"
 
 
-SHOWN = 60  # maximum number of characters of a value in a message
+SHOWN = 60  # Longer values are shortened to this number of characters in messages.
 T = TypeVar("T")
-Keys = tuple[str | int, ...]  # the path to a part: keys of mappings and indices of lists
-Misfit = tuple[Keys, Keys, str]  # the path to a part, the path to the line in the message, and the mistake
+Keys = tuple[str | int, ...]  # The path to a part consists of keys of mappings and indices of lists.
+Misfit = tuple[Keys, Keys, str]  # The path to a part, the path whose line the message names, and the mistake.
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
 def shown_scalar(value: object) -> str:
-    """Return a value as Python writes it, cut off if it is long. Truth values and null look as in YAML."""
+    """Return a value as Python writes it, shortened to `SHOWN` characters. Truth values and null look as in YAML."""
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -162,7 +165,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     content : object
     kind : type
     source : str
-        The origin of the content. If it is the path of a YAML file, messages contain line numbers.
+        The origin of the content, for messages. For the path of a YAML file, messages contain line numbers.
     strict : bool
         Whether to refuse text instead of a number. Use False for content from a command line.
 
@@ -178,7 +181,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, said: str, of_line: Keys | None = None) -> str:
-    """Return a message with source, line number and keys before it. Only YAML files have line numbers."""
+    """Return the message ``said`` after its source, line number and keys. Only YAML files have line numbers."""
     of_line = place if of_line is None else of_line
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
@@ -207,7 +210,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         fields = _fields(_form(kind)) if isinstance(value, dict) else {}
-        if fields:  # a key is missing, or keys exclude each other
+        if fields:  # A key is missing, or two keys exclude each other.
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
@@ -217,7 +220,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 
 def _hint(value: object, kind: Any) -> str:
-    """Return advice to add or remove quotes, if the value then fits its type."""
+    """Return advice to add or remove quotes. The advice is empty if the value would still not fit its type."""
     if not isinstance(value, str | int | float) or value == "":
         return ""
     try:
@@ -266,7 +269,7 @@ def _bounds(meta: msgspec.Meta) -> str:
 
 
 def _form(kind: Any) -> Any:
-    """Return the first type in a union that has keys, or the given type if no type in it has keys."""
+    """Return the first type with keys in a union. If no type of the union has keys, return ``kind`` unchanged."""
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
@@ -274,9 +277,12 @@ def _form(kind: Any) -> Any:
 
 
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
-    """Yield the list of misfits for each part and each key of a value, if the value's type defines their types."""
+    """Yield a list of misfits for each part and each key of a value.
+
+    The value's type must define the types of the parts and keys. Otherwise, nothing is yielded.
+    """
     origin, of = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):  # at most one of the alternatives has the form of the value
+    if origin in (Union, UnionType):  # The value has the form of at most one of these types.
         for one in of:
             yield from _parts(value, one, place, strict)
     elif origin is Annotated:
