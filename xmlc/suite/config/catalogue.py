@@ -75,8 +75,8 @@ class Shape(TypedDict):
 class PublishedCounts(Shape):
     """Hold published counts of a dataset, averages over its training instances and labels, and their source.
 
-    ``nonzeros`` is the average number of non-zeros of an instance. Differences between it and the data are not
-    reported.
+    ``nonzeros`` is the average number of non-zeros of an instance. A difference between ``nonzeros`` and the data is
+    not reported.
     """
 
     n_train: NotRequired[PositiveCount]
@@ -87,9 +87,9 @@ class PublishedCounts(Shape):
 
 
 class SplitEvidence(TypedDict):
-    """Record whether a paper uses the same split as an entry, and the evidence.
+    """Hold whether a paper uses the split of a catalogue entry, and the evidence for the answer.
 
-    ``report_on`` is the name of another split of the same instances. The paper's results belong to that split.
+    ``report_on`` is the name of another split of the same instances. The paper's results are judged on that split.
     """
 
     same: bool
@@ -149,12 +149,12 @@ class Dataset:
     format: Format = "repository"
     #: Whether label ids start from 0. For svmlight, this applies to feature ids, too.
     zero_based: bool = True
-    #: Names of the training and test files in ``resources/<name>``. Some formats need several files for each. A
-    #: single name is equivalent to a list with this name.
+    #: Names of the training and test files in ``resources/<name>``. Some formats need several files for each of the two
+    #: sets. A single name is equivalent to a list with this name.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
-    #: XML file with the names of an ARFF dataset's labels. MEKA's files need none, because their header counts the
-    #: labels.
+    #: XML file with the names of an ARFF dataset's labels. A file of MEKA needs no XML file, because the header
+    #: contains the number of labels.
     labels: str | None = None
     #: Files of row numbers that split one data file into training and test set.
     split_files: SplitFiles | None = None
@@ -170,8 +170,8 @@ class Dataset:
     published: PublishedCounts | None = None
     #: Unpublished sizes of large datasets, for cost estimates and rehearsals. These sizes do not affect the data.
     shape: Shape | None = field(default=None, repr=False)
-    #: Evidence about each paper's split. The evidence affects how published numbers are judged, but not the data, so
-    #: the entry's text does not contain it.
+    #: Evidence about each paper's split. The evidence affects how published numbers are judged, but not the data.
+    #: Therefore the entry's text does not contain the evidence.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
     #: Propensity parameters A and B. None selects the values for the dataset's name. The parameters affect neither the
     #: data nor the entry's text.
@@ -321,7 +321,10 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return a named copy of an entry. Its alternatives get the same name, and its filter if they have none."""
+    """Return a named copy of an entry.
+
+    The entry's alternatives get the same name. Alternatives without a filter file get the entry's filter file.
+    """
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 

@@ -24,8 +24,8 @@ RESERVED = frozenset(
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
 FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the folders of models.
-# Hyperparameters that each run sets. With values from a suite, all runs would have the same seed, or use more threads
-# than planned.
+# Hyperparameters that each run sets. If a suite set these values, all runs would have the same seed, or use more
+# threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
@@ -172,7 +172,7 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The word may name a class or an import.
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The name may be defined by a class or by an import.
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
         raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind):

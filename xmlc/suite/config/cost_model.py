@@ -33,8 +33,8 @@ USUAL = {
 }
 WEIGHT = 0.3  # Weight of USUAL in the fit. For comparison, log(n) differs by 4 between a shape and a 64th of it.
 LEAST = 0.01  # Lower bound of each variable. The bound is below 1, because a tree of few nodes is a fraction of a unit.
-MANY = 5000  # Measurements with fewer instances have a lower weight in the fit.
-MOST = 24  # Maximum bytes of a label tree's model per pair of label and feature, nearly reached by small datasets.
+MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
+MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Small datasets nearly reach this maximum.
 
 
 class FitCosts(NamedTuple):
@@ -77,7 +77,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return the name of a model's measurements, its number of trees or passes, and its tree's arity over m labels."""
+    """Return the name of a model's measurements, the model's number of trees or passes, and the arity of its trees."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
     drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
@@ -128,7 +128,10 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the fit of a variant's cost ``target``, or the simpler variant's fit if this cost was not measured."""
+    """Return the fit for the cost ``target`` of a variant.
+
+    If the cost was not measured, use the next simpler variant.
+    """
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
@@ -154,7 +157,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     rows = [row for row in rows if row[target]]
     if not rows:
         return ()
-    from scipy.optimize import nnls  # imported here because it loads slowly
+    from scipy.optimize import nnls  # The module loads slowly, so it is imported only here.
 
     X = np.log([[max(float(row[name]), LEAST) for name in COLUMNS] for row in rows])
     y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: This folder contains `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone, they are
-#: links to the clone's files, and in a wheel they are copies.
+#: This folder contains `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone, these
+#: entries are links to the clone's files. In a wheel, these entries are copies.
 SHIPPED = PACKAGE / "shipped"
 STUDY = "suite"  # The name of a study's only suite.
 

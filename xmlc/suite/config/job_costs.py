@@ -21,7 +21,7 @@ from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
 PROCESS = 800e6  # Bytes of memory of Python, of kernels compiled in the process, and of Snakemake on another node.
-MEMORY_MARGIN, TIME_MARGIN = 2, 3  # A job requests the estimated memory and time, each multiplied by its factor.
+MEMORY_MARGIN, TIME_MARGIN = 2, 3  # Factors by which the estimated memory and time of a job are multiplied.
 SHORTEST, LONGEST = 30, 2880  # Lower and upper bound on the minutes that a job requests.
 SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of one hashed weight.
 OF_DATA = 12  # Bytes of memory for each byte of the data.
@@ -30,7 +30,7 @@ DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of t
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 # Maximum number of estimates in memory, and bytes of each estimate including temporary arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
-OF_INSTANCES = 60  # An instance has at most as many estimates as this number of instances has labels.
+OF_INSTANCES = 60  # Maximum number of estimates per instance, as a multiple of its number of labels.
 # Each thread grows one tree of these forests. The cost model's memory was measured with one tree at a time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that load a model and predict.

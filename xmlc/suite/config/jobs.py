@@ -37,8 +37,8 @@ def dropped(project: Project) -> str:
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
     """Return the distinct threshold methods that suites use for a model on a dataset.
 
-    The suites are those without a paper that list the dataset. If there are none, the suites of papers count.
-    The result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
+    If suites without a paper list the dataset, only these suites count. Otherwise the suites of papers count. The
+    result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
     """
     methods: dict[str, None] = {}
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
@@ -52,7 +52,7 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return those of the `threshold_methods` that need no validation set."""
+    """Return the methods in `threshold_methods` that need no validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
@@ -95,7 +95,7 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
-    """Return the options of `xmlc infer`: a model's inference methods in all suites, samples and the time limit.
+    """Return the options of `xmlc infer`: a model's inference methods in all suites, number of samples and time limit.
 
     Raises
     ------

@@ -31,7 +31,7 @@ class Pattern(str):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", pattern)  # Literal text and names of wildcards take turns.
+    parts = re.split(r"\{(\w+)\}", pattern)  # Literal text and names of wildcards alternate in this list.
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = (f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2])
     return re.compile("".join(parts))

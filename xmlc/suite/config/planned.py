@@ -27,7 +27,7 @@ class Where:
         ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any other kind is the file name of a
         record in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
     split : str
-        The training split of the models, ``full`` or ``80``. Empty for records without a model.
+        The training split of the models, ``full`` or ``80``. The split is empty for records without a model.
     models, methods, sweeps : collection of str
         Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
     but_methods : collection of str
@@ -107,7 +107,10 @@ class Where:
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int) -> list[Run]:
-        """List the runs of the model in ``beside``, on the small datasets for which all its suites run the model."""
+        """List the runs of the model in ``beside`` on small datasets.
+
+        All suites that define the model must run it there.
+        """
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
         for dataset in datasets if homes else ():
@@ -120,14 +123,17 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure by its name and the records that it needs. The first of its needs must have records."""
+    """Declare a table or figure by its name and the selections of records that it needs.
+
+    The table or figure is built only if the first selection has records.
+    """
 
     name: str
     needs: tuple[Where, ...]
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the needs of which at least one must have records."""
+        """Return the selections of which at least one must have records."""
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
@@ -163,7 +169,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # Only thresholds for macro-F.
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # All these thresholds optimise macro-F.
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")

@@ -22,7 +22,7 @@ from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
-LARGE = 100e6  # A dataset is large if its arrays have more bytes.
+LARGE = 100e6  # A dataset is large if its arrays have more bytes than this.
 SIZES = "small", "large"  # Words that a user may give instead of names of datasets.
 
 
@@ -116,7 +116,10 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays are large by the catalogue. Sizes counted in the data are ignored."""
+        """Return whether a dataset's arrays are large according to the catalogue.
+
+        Sizes counted in the data are ignored.
+        """
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
@@ -150,7 +153,10 @@ class Project:
         ]
 
     def hyperparameters(self, model: str, dataset: str) -> str:
-        """Return a model's hyperparameters on a dataset as sorted JSON. If this text changes, its steps run again."""
+        """Return a model's hyperparameters on a dataset as sorted JSON.
+
+        If this text changes, the steps of the model run again.
+        """
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
@@ -210,7 +216,8 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold only limits the memory. A dataset with no other value of its own is still untuned.
+        # A weight threshold only limits the memory. If a dataset sets no other value, the model still counts as
+        # untuned.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
@@ -258,8 +265,8 @@ class Project:
     def drops(self, dataset: str) -> bool:
         """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
 
-        If `keep_models` is null, only the models of large datasets are deleted. Models stay on a dataset whose size is
-        not in the catalogue, because such a dataset belongs to a user.
+        If `keep_models` is null, only the models of large datasets are deleted. If the size of a dataset is not in the
+        catalogue, its models are kept, because such a dataset belongs to a user.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
@@ -306,6 +313,6 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
 
 
 def _common(model: ModelSpec) -> dict[str, object]:
-    """Return the properties that a model must have in all suites."""
+    """Return the properties of a model that must be equal in all suites."""
     search = model.search if model.search.always else None
     return {"estimator": model.estimator, "search": search, "threads": model.threads, "batch_seeds": model.batch_seeds}

@@ -30,7 +30,7 @@ STEPS = {
 }
 TRYING = ("tune", "sweep")  # Steps that delete each model after scoring it.
 ON_DISK = 3  # Bytes of a dataset's text and arrays together, divided by the bytes of its arrays.
-SIDE_BY_SIDE = 2  # Assumed number of temporary models at a time, the largest ones. Memory rarely allows more.
+SIDE_BY_SIDE = 2  # Number of temporary models assumed on disk at a time. Memory rarely allows more.
 BETTER_SETTINGS = "fits-this-machine.yaml"  # The file for settings with which a run fits this machine better.
 DOWNLOADED = 0.6  # Bytes of a dataset's text archive, divided by the bytes of its arrays.
 
@@ -66,12 +66,13 @@ class Machine(NamedTuple):
 class Choice(NamedTuple):
     """Hold the jobs that do not fit a machine, and settings with which a run fits better."""
 
-    #: The largest memory of a job, and this job's step, for each dataset and model with a job that exceeds the memory.
+    #: Maps pairs of dataset and model with jobs above the memory to the largest memory of a job, and the job's step.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
     #: Bytes on disk for the jobs whose memory fits: with the configured settings, and if no models are kept.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the results of the others fit on the disk. If no job remains, nothing fits.
+    #: Datasets to leave out so that the results of the remaining datasets fit on the disk. If no job remains, nothing
+    #: fits.
     left_out: list[str]
     fits_nothing: bool
     #: Keys of config.yaml with their values.
@@ -222,7 +223,10 @@ def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: in
 
 
 def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, free: float) -> list[str]:
-    """Return the datasets to leave out, largest first. The others then fit the free disk if no models are kept."""
+    """Return the datasets to leave out, largest first.
+
+    The remaining datasets fit the free disk if no models are kept.
+    """
 
     def least(datasets: Collection[str]) -> float:
         some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
@@ -252,7 +256,7 @@ def with_threads(project: Project, threads: int) -> Project:
 
 
 def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, str]]:
-    """Return the largest memory of a job and its step, for each dataset and model with a job above ``memory``."""
+    """For each dataset and model with jobs above ``memory``, return the largest memory of a job, and the job's step."""
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():
         if cost.memory > memory:

@@ -126,7 +126,7 @@ def check_program(folder: Path) -> None:
         Python files of the two packages differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # Jobs have their own environments, or fail with a message.
+        return  # Without this command, jobs have their own environments or fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:

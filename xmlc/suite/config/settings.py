@@ -22,7 +22,7 @@ LISTS = ("papers", "datasets", "models", "seeds")
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search in the ranges of every model, by its method and the number of trials per dataset and model."""
+    """Request a search in the ranges of every model: its method, and the number of trials per dataset and model."""
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]

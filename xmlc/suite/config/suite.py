@@ -45,7 +45,7 @@ class Run(NamedTuple):
     seed: int
 
     def file(self, pattern: Pattern, **further: object) -> str:
-        """Return the path of this run's file, by a pattern of paths."""
+        """Return the path of this run's file. The pattern is a path with wildcards."""
         return pattern.of(**self._asdict(), **further)
 
 
@@ -62,7 +62,7 @@ Origin = Annotated[
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: How the hyperparameters were found, in words for Table 3.
+    #: How the hyperparameters were found, as a text for the table of hyperparameters.
     by: str
     #: P@1 on the validation set as a share, or None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
@@ -109,8 +109,8 @@ class SearchSpec:
 class ModelSpec:
     """Describe one model of a suite."""
 
-    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. It is "" if the suite `from_suite`
-    #: defines the model.
+    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. The name is "" if the suite
+    #: `from_suite` defines the model.
     estimator: str = ""
     #: Another suite that defines a model or baseline of the same name. All properties of that model except ``without``
     #: and ``title`` are copied.
@@ -238,8 +238,8 @@ class Experiments:
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: Minimum probability of each dataset's estimates. Estimates up to this value are not written.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Datasets and models without thresholds, with the reason. Models are then only trained on the whole training set
-    #: and ranked.
+    #: Pairs of a dataset and a model without thresholds, with the reason. Models are then only trained on the whole
+    #: training set and ranked.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
     #: Baselines, which run only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
@@ -356,7 +356,10 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Return a model with properties from its `from_suite`, and common hyperparameters added to each dataset's."""
+    """Return a model with the properties from its `from_suite`.
+
+    Each dataset also gets the hyperparameters that all datasets share.
+    """
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
         name, there, refused = keys[1], model.from_suite, partial(located, str(file), (*keys, "from_suite"))

@@ -11,11 +11,11 @@ from tqdm import tqdm
 from xmlc import compiling
 from xmlc.cli._options import FILE
 
-LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values and need no kernels.
+LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values and need no kernels.
 
 
 def parts_of(suite: Path) -> list[compiling.CompiledPart]:
-    """Return the parts of compilation that the steps of a suite need. Parts that take long come first.
+    """Return the groups of kernels that the steps of a suite need. The kernels of models take longest and come first.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def command(suite: Path, cores: int) -> None:
 
     Once for a machine and version. Without this command each step compiles its missing kernels on one core.
     """
-    # A line is printed first, because this takes about a minute.
+    # The compilation takes about a minute, so a line is printed first.
     if parts := compiling.missing(parts_of(suite)):
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
     compiled = compiling.compile_parts(parts, cores)

@@ -21,7 +21,7 @@ from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_e
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
-HEAD, SHOWN = 512, 60  # Both numbers are in bytes.
+HEAD, SHOWN = 512, 60  # Bytes of a file that are checked, and that an error message shows.
 LONGEST = 1 << 20  # Maximum bytes of a file that describes a dataset.
 #: Kinds of content that servers may send instead of data. The keys are the first bytes of the content.
 NO_DATA = {
@@ -46,7 +46,7 @@ class Fetched(NamedTuple):
         Sizes, times and checksums of the files in a folder of this machine, as `states` returns them. The dict is empty
         if ``origin`` is an address.
     of_catalogue : bool
-        Whether the address is in the catalogue. The content of such an address must never change.
+        Whether ``origin`` is an address in the catalogue. The content of such an address must never change.
     """
 
     origin: str
@@ -67,8 +67,8 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     ----------
     dataset : Dataset
     out : Path
-        Usually ``resources/<dataset>``. The folder gets the data files and ``source.json``, which describes the data
-        files.
+        The folder to write, usually ``resources/<dataset>``. This folder gets the data files and ``source.json``, which
+        describes the data files.
     mirror : str, optional
         Folder or base URL with the dataset in ``<dataset>/``. A mirror and ``manual/<dataset>`` may have three kinds of
         files. The first kind are the files that the catalogue names. The second kind are ``train.txt`` and ``test.txt``
@@ -83,7 +83,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     Raises
     ------
     XmlcError
-        No source has the dataset, or a source has other data. The message explains where to put a manual download.
+        No source has the dataset, or a source has wrong files. The message explains where to put a manual download.
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
@@ -99,7 +99,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
-        except NotThere as error:  # Try the next source. Only the user can fix other errors.
+        except NotThere as error:  # The next source may have the dataset. Only the user can fix other errors.
             problems.append(str(error))
             click.echo(f"{name}: {error}", err=True)
         except XmlcError as error:
@@ -113,7 +113,10 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Return whether a download's source has a ``source.json`` for synthetic data. Real data may have no such file."""
+    """Return whether a download's source has a ``source.json`` for synthetic data.
+
+    The source of a real dataset may have no ``source.json``.
+    """
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
         if not fetched.of_catalogue and not origin.is_dir():
@@ -139,9 +142,9 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy the files of the first layout whose files are all in a folder, or unpack the only archive in the folder."""
+    """Copy a dataset from a folder: the files of the first complete layout, or the content of the only archive."""
     there = sources.sources_in(place, dataset)
-    # The states are taken before files are read, so that a later step detects changes during the copy.
+    # Sizes, times and checksums are recorded before the copy, so that a later step detects changes during the copy.
     copied = sources.states(there, {})
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
@@ -164,7 +167,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Download the files of the first layout whose files are all on a web mirror."""
+    """Download a dataset from a web mirror: the files of the first layout that is complete on the mirror."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -221,7 +224,10 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 
 
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
-    """Download files, or an archive of these files, from addresses of the catalogue. All files are decompressed."""
+    """Download files, or an archive of these files, from addresses of the catalogue.
+
+    A file stays compressed only if its name in the catalogue has a suffix such as ``.gz``.
+    """
     files: dict[str, str | Address] = address if kind == "urls" else {"": address}
     fetched, urls = out / ".fetched", []
     for name, one in files.items():

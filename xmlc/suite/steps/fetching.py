@@ -36,7 +36,7 @@ def fetch_http(url: str, target: Path) -> None:
     NotThere
         The server reports that there is no such file.
     XmlcError
-        All attempts failed. The message has the reason why the last attempt failed.
+        The download failed. The message states why the last attempt failed.
     """
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -73,7 +73,8 @@ def _attempt(url: str, target: Path) -> None:
         response.raise_for_status()
         if response.status_code != 200:  # With status 206, for example, the content is only a part of the file.
             raise requests.HTTPError(response=response)
-        # Without this header, `requests` returns the bytes as they are sent, and Content-Length counts these bytes.
+        # Without the response header Content-Encoding, `requests` returns the bytes as they are sent, and
+        # Content-Length counts these bytes.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:

@@ -32,7 +32,7 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-        Numbers of first trees to rank with. Numbers that are not below the forest's number of trees are ignored.
+        Numbers of trees to rank with. A number that is not below the forest's number of trees is ignored.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Summarise the objectives of the nodes on each level of the first trees, after each epoch.
+    """Return the least, mean and largest objective of the nodes on each level of the first trees, after each epoch.
 
     A fitted estimator has the objectives in the learned attribute ``objectives_``. For each tree, the attribute has two
     arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).

@@ -45,8 +45,8 @@ class Basis:
         Milliseconds per instance for drawing samples, and for estimating marginals. At least one of the two numbers is
         None. For an oracle, both numbers are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and the numbers per instance of marginals above it and of true labels
-        below it.
+        The minimum probability of the marginals, and two counts per instance. They are the number of marginals above
+        the minimum, and the number of true labels below the minimum.
     sizes : SizeWeights or None
         Weights of the sizes of label sets, if a method needs these weights.
     """
@@ -59,7 +59,10 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Draw ``n_samples`` label vectors for each test instance. Estimate marginals if the model cannot draw."""
+    """Draw ``n_samples`` label vectors for each test instance.
+
+    If the model cannot draw samples, estimate the marginals.
+    """
     if prepared.left_out("test") is not None:
         said = f"found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs"
         raise XmlcError(f'--from: {said}. Run `xmlc estimate` first, or use `split: "80"` in a suite')
@@ -94,7 +97,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
 
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
-    """Learn the weights of label set sizes from estimates and true labels of the validation set, shape (n, m)."""
+    """Learn a weight for each size of a label set. The estimates and labels of the validation set have shape (n, m)."""
     few = min(WARM_UP_ROWS, Y.shape[0])
     fit_size_weights(some_rows(estimates, 0, few), Y[:few])
     weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
@@ -102,7 +105,10 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
 
 
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
-    """Infer label sets by one method, score them and write the record. Kernels are compiled before, on a few rows."""
+    """Infer label sets by one method, score them and write the record.
+
+    An untimed call on a few rows compiles the kernels.
+    """
     method, distribution = method_named(name), basis.distribution
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
@@ -178,8 +184,8 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw samples or estimate marginals once, and run all methods on them in this process, which starts only once."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A list, so that each name is checked.
+    """Draw samples or estimate marginals once, and run all methods on the result in one process."""
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A generator would not check every name.
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

@@ -1,4 +1,4 @@
-"""Run `xmlc labels`: choose label sets by estimates of any model. Files are from `scipy.sparse.save_npz`."""
+"""Run `xmlc labels`: choose label sets by estimates of any model. The matrices are files of `scipy.sparse.save_npz`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
 from xmlc.thresholds.sweeps import fit_unlabelled, tune
 
-SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # scores to print, in percent
+SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # These scores are printed in percent.
 
 
 @click.command()
@@ -95,7 +95,10 @@ def command(
 
 
 def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
-    """Return the matrix in a file after a check of its shape, or None without a file. If n is None, any n is valid."""
+    """Check the shape of the matrix in a file and return the matrix.
+
+    Return None if ``path`` is None. If n is None, the matrix may have any number of rows.
+    """
     if path is None:
         return None
     found = read_matrix(path, gate)

@@ -1,4 +1,4 @@
-"""Convert a dataset's text files to arrays on disk, and compare their sizes with published ones."""
+"""Convert a dataset's text files to arrays on disk, and compare the dataset's sizes with published sizes."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def prepare(
 
 
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return an entry with the format, the first id and the names of the files in a source folder.
+    """Return a catalogue entry with the format, the first label id and the file names of a source folder.
 
     These values are from ``source.json``. If the folder has no ``source.json``, they are from the catalogue, and files
     may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's filter file may be missing if
@@ -214,7 +214,7 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
     """Return the test set with only the features of the training set, and notes about differences between the sets.
 
-    Both sets get the larger number of labels of the two. Otherwise measures would count different labels on the two
+    Both sets get the larger of their two numbers of labels. Otherwise measures would count different labels on the two
     sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
@@ -229,7 +229,7 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return a SHA-256 of the data files' names and SHA-256 digests in order, and of the filter file's digest."""
+    """Return one SHA-256 over the names and digests of the data files, in order, and the digest of the filter file."""
     lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

@@ -130,7 +130,7 @@ class Prepared:
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the row numbers in the training set of the rows that `part` copies."""
+        """Return the numbers, within the training set, of the rows that `part` copies."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
@@ -180,7 +180,7 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Draw a random sample of ``most`` of the given rows. Return all rows if there are at most ``most``.
+    """Draw a random sample of ``most`` row numbers from ``rows``. Return all of ``rows`` if there are at most ``most``.
 
     Parameters
     ----------

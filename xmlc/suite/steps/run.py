@@ -183,12 +183,12 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
     """Fit a model into a temporary folder next to ``out``.
 
-    In the ``with`` block, few of the model's pages stay in memory.
+    The model's arrays are memory-mapped. In the ``with`` block, only a small part of them stays in memory.
 
     Yields
     ------
     seconds : float
-        As from `fit_timed`.
+        Wall seconds of the training, as measured by `fit_timed`.
     """
     with temporary_folder(out) as folder:
         seconds, _ = fit_timed(model, train, folder / "model")
@@ -197,7 +197,10 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the features of one part. If the model looks up stored estimates, make it use this part's estimates."""
+    """Return the features of a part of the dataset.
+
+    A model of stored estimates is switched to this part's estimates.
+    """
     if looks_up(model):
         model.look_up(prepared, part)
     return prepared.part(part)[0]
@@ -297,5 +300,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean over instances of a model's counts. Return None if there are no counts or no instances."""
+    """Return the mean of the counts per instance. Return None if there are no counts or no instances."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -32,7 +32,7 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # Factor of the number of trials for the difference between MEUF and GFM.
+PAIRED = 40  # The difference between MEUF and GFM is measured on this many times the usual number of trials.
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 # STREAMS is above the number of trials and above every sample size. Each (model, sample size, trial) thus has its own
@@ -70,7 +70,7 @@ def dependent_labels(m: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (m, m)
-        The same entries as for `independent_labels`. Here i starts from 0.
+        The entries have the same meaning as for `independent_labels`. Here i starts from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
@@ -88,7 +88,7 @@ def signed_labels(m: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (m, m)
-        As for `independent_labels`.
+        The entries have the same meaning as for `independent_labels`.
     """
     return elementwise.sigmoid(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
 
@@ -123,7 +123,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # Rows are numbers of ones among labels 0 .. i. Columns are numbers of ones in all.
+    after = np.eye(m + 1)  # Rows are numbers of ones among labels 0 .. i. Columns are numbers of ones among all labels.
     for i in reversed(range(m)):
         # The sum adds rows one by one, so that the order is fixed.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
@@ -180,7 +180,7 @@ def simulate(
     seed : int
     n_trials : int
         Number of independent trials for each model and sample size, at least two. The difference between MEUF and GFM
-        is measured on `PAIRED` times as many trials, which include the trials of the other scores.
+        is measured on `PAIRED` times as many trials. These trials include the trials of all other scores.
     sample_sizes : sequence of int
         In ascending order.
     m : int
@@ -222,7 +222,7 @@ def _simulate_model(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means over trials, the last axis of ``scores``, and the standard errors of these means."""
+    """Return the means of ``scores`` over the trials (the last axis), and the standard errors of these means."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 

@@ -36,12 +36,12 @@ def smac_search(
     """
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # For example, SMAC computes the mean of an empty array if every remaining point has been tried.
+        # SMAC may cause warnings. One reason is the mean of an empty array if every remaining point has been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         place = Path(folder)
         scenario = Scenario(configurations, output_directory=place, deterministic=True, n_trials=budget, seed=seed)
-        # By default SMAC refits its model after eight trials. Such rare refits save little time if a trial takes
-        # seconds.
+        # By default SMAC refits its model after eight trials. If a trial takes seconds, it costs little time to refit
+        # the model after every trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         if first is not None:
@@ -68,10 +68,10 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _value(values: Range, chosen: Any) -> object:
-    """Return the value of a hyperparameter that SMAC chose.
+    """Return the value that SMAC chose for a hyperparameter.
 
     A number is rounded as a person would type it (`Range.typed`).
 
-    The rounded number differs from the number that SMAC's model uses by up to half a unit of the third digit.
+    SMAC's model uses the number before rounding. The difference is at most half a unit of the third digit.
     """
     return values.values[int(chosen)] if values.values else values.typed(float(chosen))

@@ -134,7 +134,7 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
 
 
 def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
-    """Evaluate methods that need no validation set, with a model of the whole training set, and write their records.
+    """Evaluate methods that need no validation set, with a model of the whole training set. Write a record per method.
 
     Parameters
     ----------

@@ -53,7 +53,8 @@ class Search:
     budget: int
     #: The ranges or the stages from the configuration.
     space: object
-    #: Pairs of a hyperparameter and a value that the search may try, or an end of the hyperparameter's interval.
+    #: Pairs of a hyperparameter and a value that the search may try. If the range is an interval, these values are its
+    #: ends.
     tried: list[tuple[str, object]]
     #: Function that runs the search. Its argument is the objective function.
     run: Callable[[TrialObjective], None]
@@ -156,7 +157,8 @@ class Trials:
     Attributes
     ----------
     done : list of Trial
-        Trials in order, each with hyperparameters, precisions as shares, training seconds and paired errors.
+        Trials in order, each with hyperparameters, precisions as shares, training seconds and paired errors. A paired
+        error is the standard error of the difference from an earlier trial on the same instances.
     instances : int
         Number of distinct instances in the validation parts of all splits.
     """
@@ -178,7 +180,8 @@ class Trials:
             with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    # The certified search finds the same labels, and reads a memory-mapped model node by node.
+                    # The certified search finds the same labels as the exact search, and reads a memory-mapped model
+                    # node by node.
                     model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
