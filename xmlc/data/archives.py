@@ -42,12 +42,12 @@ DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading. If its first bytes mark it as compressed, reading decompresses it.
+    """Open a file for reading. If the first bytes mark the file as compressed, reads return decompressed content.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Later reads from the file may also raise this error.
+        The compressed data is damaged or incomplete. Later reads from the returned file may also raise this error.
     """
     file = open(path, "rb")
     if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # The file is shorter than the magic bytes.
@@ -153,15 +153,15 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the
         archive has no effect.
     wanted : collection of str
-        Base names of files. If one name is wanted and the archive contains a single file, this file is extracted
-        whatever its name.
+        Base names of files. If you pass one name and the archive contains a single file, this file is extracted under
+        your name.
     folder : Path
         Folder for the extracted files. Pass a temporary folder, because some files may remain in it after an error.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, lacks a wanted file or has it twice.
+        The archive is damaged, lacks a wanted file, or contains a wanted file twice.
     """
     try:
         names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
@@ -196,7 +196,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # A tar archive whose last file is a zip archive passes this test, too.
+    elif zipfile.is_zipfile(archive):  # `is_zipfile` also accepts a tar archive that ends in a zip file.
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:
@@ -204,7 +204,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Map the path in the archive of each wanted file to the wanted name."""
+    """Find the wanted files in an archive, and return a dict from archive paths to wanted names."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

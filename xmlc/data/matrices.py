@@ -101,7 +101,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
-    # numpy's class for memory-mapped arrays slows numba and scipy down. A plain view of the array does not.
+    # numpy's class for memory-mapped arrays slows numba and scipy down. A plain array on the same memory is fast.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
     return validated(assembled(data, indices, indptr, meta["shape"][1]))

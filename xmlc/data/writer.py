@@ -112,7 +112,7 @@ def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # Other values in the block make numpy's shortest decimals necessary.
+    else:  # Some values are no multiples of 1 / 10000, so numpy finds the decimals.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])

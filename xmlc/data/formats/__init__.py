@@ -49,24 +49,26 @@ def load(
           of a label is 0 or 1.
         - ``npz``: Separate files for features and labels, two sparse matrices that ``scipy.sparse.save_npz`` wrote.
         - ``svmlight``: Rows as in ``repository`` without a header. ``#`` begins a comment.
-        - ``libsvm``: The same, but feature ids start from 1 and label ids from 0, as in LIBSVM's multi-label datasets.
+        - ``libsvm``: Rows as in ``svmlight``, but feature ids start from 1 and label ids from 0, as in LIBSVM's
+          multi-label datasets.
         - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal Wabbit, a feature name
-          that is a whole number is the id. Other feature names need a ``vocabulary``. Values of a repeated feature are
-          added up, because repeated words are normal in texts. All other formats refuse repeated features.
+          that is a whole number is the id of the feature. Other feature names need a ``vocabulary``. Values of a
+          repeated feature are added up, because repeated words are normal in texts. All other formats refuse repeated
+          features.
         - ``arff``: ARFF, dense or sparse. Mulan's XML file names the labels, or MEKA's header counts them.
-          With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six are. The
-          value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its values if all
-          are numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0 and 1.
-          Otherwise each value is replaced by its position in the header.
+          With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six attributes
+          are labels. The value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its
+          values if all are numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0
+          and 1. Otherwise each value is replaced by its position in the header.
     zero_based : bool
         Whether label ids start from 0 rather than 1. For ``svmlight`` this applies to feature ids, too. ``arff`` and
         ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        d and m for formats without a header. By default the largest id in the file determines each number. For a test
-        file, pass the numbers of the training file. In the test file, features with larger ids are dropped with a
-        warning. Larger label ids raise an error.
+        d and m for formats without a header. By default the largest feature id and the largest label id in the file
+        determine d and m. For a test file, pass d and m of the training file. In the test file, features with larger
+        ids are dropped with a warning. Larger label ids raise an error.
     vocabulary : dict, optional
         Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
         ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.
@@ -122,7 +124,7 @@ def load(
 
 
 def detect_format(path: Path) -> str:
-    """Return the format of a file if its first line is unambiguous."""
+    """Return the format of a file, or raise an error if the first line is ambiguous."""
     head = read_bytes(path, 64)
     if not head:
         raise XmlcError(f"{path}: found an empty file, expected data")

@@ -2,7 +2,7 @@
 
 A decimal number consists of digits and a power of ten. If both are exact in double precision, one operation computes
 the number and rounds once. This is the fast path of Clinger, "How to read floating point numbers accurately", PLDI
-1990. Callers have to parse all other numbers.
+1990. Callers of `parse_decimal` have to parse all numbers for which ``exact`` is false.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLANKS = " \t\n\r\x0b\x0c"  # Only ASCII blanks separate words. Other spaces of Unicode may be part of a name.
 LISTED = 20
-# Possessive quantifiers prevent backtracking, which takes quadratic time on many digits that are not a number.
+# Possessive quantifiers prevent backtracking. Backtracking takes quadratic time on long digit sequences that are no
+# number.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits is not a valid id, and may exceed 64 bits.
 LARGEST = int(np.iinfo(np.int32).max)
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
-EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # All these powers are exact in double precision.
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # Powers of ten up to 10^22 are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
 LARGEST_FLOAT32 = 3.4028235677973366e38  # The least number that rounds to infinity in single precision.
 
@@ -46,7 +47,7 @@ def check_readable(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open an existing file for reading. The first bytes decide whether it is decompressed, not its name."""
+    """Open an existing file for reading. The first bytes, not the name, decide about decompression."""
     check_readable(path)
     return open_plain(path)
 
@@ -123,7 +124,7 @@ class MalformedLines:
         self.path, self.count, self.messages = path, 0, list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add one malformed line. ``line`` is its number, from 1."""
+        """Add one malformed line. ``line`` is the number of this line, counted from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
@@ -139,7 +140,7 @@ class MalformedLines:
 
 
 def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
-    """Yield the parsed value of each line without outer blanks. At the end, raise an error for malformed lines."""
+    """Strip and parse each line, and yield the values. At the end, raise an error for malformed lines."""
     for number, line in lines:
         try:
             yield read(line.strip(BLANKS))
@@ -236,7 +237,7 @@ def parse_decimal(text, position, end):
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
-    step = 0  # 0 before the decimal point, and -1 after it. Each digit adds ``step`` to the exponent.
+    step = 0  # Each digit adds ``step`` to the exponent: 0 before the decimal point, and -1 after the point.
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:
@@ -244,7 +245,7 @@ def parse_decimal(text, position, end):
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
                 exponent += step
-            else:  # The digit is dropped, because the number exceeds 64 bits.
+            else:  # The digit is dropped, because it would not fit into 64 bits.
                 digits, exponent = 20, exponent + step + 1
             seen = True
         elif text[position] == POINT and step == 0:

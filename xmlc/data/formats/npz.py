@@ -28,7 +28,7 @@ def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
 
 
 def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
-    """Read a matrix, and check it with ``gate``, such as `as_estimates`. Error messages begin with the file's path."""
+    """Read a matrix, and check it by the function ``gate``. Error messages begin with the file's path."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:

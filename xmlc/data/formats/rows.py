@@ -37,7 +37,7 @@ BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, 
 
 
 class RowFormat(NamedTuple):
-    """Describe how row formats differ from each other."""
+    """Hold the properties in which row formats differ."""
 
     #: Whether rows may begin with labels. If not, an empty line is a row without entries.
     with_labels: bool = True
@@ -95,7 +95,7 @@ class _RowReader:
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
         self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
         self.n_rows, self._blank_line, self._buffers = 0, -1, Buffers.of(0)
-        # Blocks of ids, values, labels, line numbers of rows, numbers of ids per row, and numbers of labels per row.
+        # Six lists with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per row.
         self._parts = [[np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.uint32, *[np.int64] * 3)]
 
     def parse(self, text: bytes) -> None:
@@ -239,7 +239,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token from a position to the next gap. If the token is empty, return the line up to this gap."""
+    """Return the token at a position, up to the next blank. If the token is empty, return the line up to this blank."""
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -446,10 +446,10 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     first_line : int
         Number of the block's first line in the file.
     blank_line : int
-        Line number of the first of the blank lines that end the text read so far, or -1 without such lines.
+        Line number of the first blank line after the last row so far, or -1 if no blank line follows this row.
     layout : RowFormat
     buffers : Buffers
-        The results. A malformed line becomes an empty row.
+        Receives the results. A malformed line becomes an empty row.
 
     Returns
     -------

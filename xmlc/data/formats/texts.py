@@ -23,7 +23,7 @@ FASTTEXT = "__label__"
 # Annif's names for the column of labels in CSV, and for the key of labels in JSON.
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
-DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header shows which one is used.
+DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header of a file shows the delimiter of this file.
 SOME = 30  # Minimum number of texts for the warning that no label has two texts.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
 SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
@@ -80,8 +80,8 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL, l
 
         - ``csv``: A header names the columns. A cell contains labels with a separator between them, or URIs with blanks
           between them, as in Annif's ``subject_uris``.
-        - ``tsv``: The same with tabs between the cells. Without a header, a line is a text, a tab and its labels, as in
-          Annif's files. Without a header, quotes are ordinary characters.
+        - ``tsv``: Rows as in ``csv``, with tabs between the cells. Without a header, a line is a text, a tab and its
+          labels, as in Annif's files. Without a header, quotes are ordinary characters.
         - ``jsonl`` and ``json``: An object on each line, or one array of objects. The labels are a list of names, of
           whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels may also be
           an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a label has two
@@ -194,7 +194,7 @@ def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents of a TSV file.
 
-    If it has a header, cells may be quoted as in CSV. Otherwise quotes are plain text.
+    If the file has a header, cells may be quoted as in CSV. Otherwise quotes are plain text.
     """
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)
@@ -327,7 +327,7 @@ def _shared(path: Path, columns: Columns) -> set[str]:
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each JSON object of a file after its location. Each object is on one line, or all are in one array."""
+    """Yield the location and content of each JSON object in a file: one object per line, or one array."""
     found: Any
     for number, line in enumerate(lines, start=1):
         if not line.strip(BLANKS):

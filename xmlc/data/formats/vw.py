@@ -12,9 +12,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import CSR, stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # A name of a feature that is a whole number.
-# Matches the text before the first bar. The labels are a group of the expression. A tag begins with ', or follows the
-# labels and touches the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # Matches feature names that are whole numbers.
+# Matches the text before the first bar. The first group of the expression contains the labels. A tag begins with ', or
+# follows the labels and touches the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -76,7 +76,7 @@ class NoIds(XmlcError):
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:
-    """Return the name of a feature as a number. All features of a file must be in one namespace."""
+    """Convert a feature name to an integer. All features of a file must be in one namespace."""
     space, _, name = key.partition("|")
     if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
         expected = "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for all files."

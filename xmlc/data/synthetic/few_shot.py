@@ -43,7 +43,7 @@ class ObjectViews:
     """Draw colour histograms of objects, each under 108 views. Each object is a class.
 
     An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
-    histogram is the sum of the bumps of the visible surfaces. In 72 views the object is turned, in 24 views the light
+    histogram is a sum of bumps, one for each visible surface. In 72 views the object is turned, in 24 views the light
     is turned, and in 12 views all colours are shifted a little. Each bin of the sum is multiplied by noise. Values are
     positive or 0, and most are positive.
 
@@ -55,7 +55,7 @@ class ObjectViews:
     n_features : int
         Number of bins of a histogram.
     n_labels : int
-        Number of objects. The number of rows is 108 times as large.
+        Number of objects. The number of rows is 108 times the number of objects.
     seed : int
         Seed of all random numbers, not negative.
     """
@@ -103,7 +103,7 @@ class ShortTexts:
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
     special words. Special words are drawn like all other words. Therefore most are common words, and only a few
     distinguish the topic. A quarter of the words in a text come from its topic. Text i is about topic i modulo m.
-    Therefore n successive rows have each topic n / m times, and a stream of these rows has to be shuffled.
+    Therefore n successive rows contain each topic n / m times. Shuffle the rows before you stream them.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a mul
 RANK_PENALTY = 0.35  # This factor times the logarithm of a label's rank is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-# The random numbers of a row with lower counters draw features and values. From this counter on, they draw labels.
+# Random numbers of a row with counters below this one draw features and values. The other random numbers draw labels.
 DRAW_COUNTER = 1 << 32
 MODIFIERS = 3
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
@@ -51,7 +51,7 @@ class SyntheticModel:
     labels_per_instance : float
         Average number of labels of an instance.
     nonzeros : int
-        Average number of draws of a feature for an instance. A feature that is drawn twice counts once.
+        Average number of features drawn for an instance. A feature that is drawn twice is stored once.
     seed : int
         Seed of all random numbers, not negative.
     posteriors : bool
@@ -98,7 +98,8 @@ class SyntheticModel:
         Parameters
         ----------
         start, end : int
-            Range of row numbers. If a training set is 0 .. a and a test set is a .. b, both come from the same model.
+            Range of row numbers. For example, draw a training set from rows 0 .. a and a test set from rows a .. b of
+            the same model.
         n_jobs : int or None
             Number of threads; see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
 
@@ -227,7 +228,8 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 def draw_row(seed, row, nonzeros, n_features, features, values):
     """Draw one instance, and return its number of features.
 
-    The number of draws is between half and one and a half times ``nonzeros``. Repeated features are stored once.
+    The number of drawn features is between half and one and a half times ``nonzeros``. Repeated features are stored
+    once.
 
     Parameters
     ----------
