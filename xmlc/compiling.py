@@ -42,12 +42,12 @@ class CompiledPart(NamedTuple):
 
 
 def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> CompiledPart:
-    """Return the part that compiles an estimator."""
+    """Return the `CompiledPart` for the kernels of an estimator."""
     return CompiledPart(title, compile_model, {"estimator": estimator, "hyperparameters": hyperparameters})
 
 
 def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[CompiledPart]:
-    """Return the parts that compile threshold and inference methods."""
+    """Return a `CompiledPart` for inference methods and one for threshold methods, if there are any methods."""
     parts = [CompiledPart("inference", compile_inference, {"methods": inference})] if inference else []
     return [*parts, CompiledPart("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
 
@@ -151,7 +151,7 @@ def _mark(part: CompiledPart) -> Path:
 
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return a few random instances, label sets and estimates. The three are independent of each other."""
+    """Return a few random instances, label sets and estimates. Each label of an instance has an estimate."""
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
     X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy 1.11 has no random_array.
@@ -160,10 +160,10 @@ def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
 
 
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Compile the kernels that train an estimator and predict with it. Estimators of other programs need none.
+    """Compile the kernels that train an estimator and predict with it. Wrapped programs have no kernels.
 
     Predictions include top k, estimates, and one threshold for each label. Ranking is compiled for float64, too,
-    because scikit-learn's vectorizers return it.
+    because scikit-learn's vectorizers return float64.
     """
     from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up

@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:
-    """Return an error with ranges in words, and suggest the new name of a renamed option or a similar name."""
+    """Return a usage error with a clearer message: allowed ranges in words, and a suggestion for an unknown option."""
     if isinstance(error, click.NoSuchOption):
         similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
         near = RENAMED.get(error.option_name, "".join(similar))
@@ -203,7 +203,7 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # Drop the tracebacks: their frames keep deleted files open, and these may fill the disk of the log.
+    while error:  # Frames of tracebacks keep deleted files open, which may fill the disk of the log.
         error.__traceback__, error = None, error.__context__
     gc.collect()
     with suppress(OSError):  # If standard error cannot be written, only the exit status reports the error.

@@ -33,7 +33,7 @@ def go_on_in_child(step: str) -> None:
         os._exit(1)
     while not (ended := os.wait4(child, os.WNOHANG))[0]:
         got = signal.sigwaitinfo(signals)
-        if got.si_signo in PASSED_ON and got.si_code <= 0:  # A terminal sends its signals to both processes.
+        if got.si_signo in PASSED_ON and got.si_code <= 0:  # A signal from a terminal also reaches the child.
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if status < 0 and -status not in PASSED_ON:
@@ -43,7 +43,7 @@ def go_on_in_child(step: str) -> None:
 
 
 def said_of_kill(step: str, number: int, peak: int) -> str:
-    """Return a message with the signal that ended a step and its peak memory in bytes.
+    """Return a message with the signal that ended a step, and with the step's peak memory (``peak``, bytes).
 
     After a SIGKILL, add remedies.
     """

@@ -22,7 +22,8 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba's threads, and return their number. Eager options do this before any module imports numba."""
+    """Limit numba's threads, and return the number. Eager options call this function before any module imports
+    numba."""
     set_process_threads(value)
     return value
 
@@ -36,7 +37,7 @@ def out_option(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option, ``--out`` by default, for a folder that the command replaces.
 
-    Before the command starts to work, it checks whether the folder can be replaced.
+    Before any other work, the command checks whether the folder can be replaced.
     """
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:

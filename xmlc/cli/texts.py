@@ -30,11 +30,11 @@ from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
-BATCH = 1000  # Number of texts in a batch. A batch is read, and then predicted or learned.
+BATCH = 1000  # Number of texts in a batch. A command reads a batch, and then predicts or learns.
 AT = (1, 3, 5)
 RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels if its label set has more.
 DIGITS = 6  # Number of digits with which an estimate is printed.
-PRESET = "plt-ranking"  # Selects the hyperparameters of `PLT.for_ranking`.
+PRESET = "plt-ranking"  # This name selects a PLT with the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"

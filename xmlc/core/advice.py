@@ -48,7 +48,7 @@ def sentence_of(error: OSError) -> str | None:
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    # Of two files of a copy, the second is the one that is written.
+    # If an error of a copy names two files, the second file was being written.
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"

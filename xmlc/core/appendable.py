@@ -32,8 +32,8 @@ class Appendable:
     Parameters
     ----------
     folder : Path or None
-        Folder for the files ``<name>.npy``. None keeps the arrays in memory, where they grow in place. If an array
-        moves, the system moves its pages, so no second copy needs memory.
+        Folder for the files ``<name>.npy``. None keeps the arrays in memory, where they grow in place. If an array has
+        to move, the operating system moves its pages without a copy.
     ending : str
         Suffix of each file's name, for models with several arrays of the same name.
     """
@@ -41,12 +41,12 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # With a folder, these arrays have no rows, and only hold the dtype and the other axes.
+        # If there is a folder, these arrays have no rows. They only hold the dtype and the lengths of the other axes.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
     def append(self, **tasks: np.ndarray) -> None:
-        """Append a part to some of the arrays. The first part determines an array's dtype and other axes.
+        """Append a part to some of the arrays. The first part determines the dtype of an array and its other axes.
 
         Raises
         ------
@@ -126,9 +126,9 @@ def give_back(*arrays: np.ndarray) -> None:
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
     """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
 
-    The block must not change the arrays. To be fast, it should read each part many times before the next part. A page
-    fault may map 2 MB, so random reads can map gigabytes between two checks. If the system does not count the pages of
-    files, no pages are released.
+    The block must not change the arrays. For speed, the block should read each part of an array many times before the
+    next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks. If the system does not
+    count the pages of files, no pages are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()

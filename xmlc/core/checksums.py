@@ -38,8 +38,8 @@ class Damaged(XmlcError):
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder to restore. The files of such a folder were written
-        together.
+        The changed file, the kind of change, and the file or folder to restore. If the target is a folder, its files
+        were written together.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
@@ -66,7 +66,7 @@ def check_listed(folder: Path, name: str) -> None:
     Raises
     ------
     Damaged
-        The file is missing, or has other content, or the folder's list of checksums lacks it.
+        The file is missing or has other content, or the folder's list of checksums lacks the file.
     """
     file, entry = folder / name, listed_in(folder).get(name)
     if entry is None:
@@ -97,8 +97,8 @@ def checksum_now(path: Path) -> str:
 def contents(folder: Path) -> list[str]:
     """Return one text for each file in a folder, with the file's name and checksum.
 
-    If a file is older than the folder's list, its checksum is taken from the list, and otherwise computed. The age is
-    the time of the last status change (ctime), because `cp -p` gives a new file an old modification time.
+    If a file is older than the folder's list, its checksum is taken from the list, and otherwise computed. Times of the
+    last status change (ctime) are compared, because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
     with suppress(Damaged):  # A folder that was copied by hand may have no list.
@@ -195,7 +195,10 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return inode, size and modification time of a file. An edit or a replacement of the file changes at least one."""
+    """Return inode, size and modification time of a file.
+
+    Each edit or replacement of the file changes at least one number.
+    """
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 

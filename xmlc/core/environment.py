@@ -114,7 +114,7 @@ def cpu_name() -> str:
 
 
 def _entry(file: str, name: str) -> str:
-    """Return the value of the first entry whose name begins with ``name`` in a file of Linux, or "" without one."""
+    """Return the value of the first line that begins with ``name`` in a Linux system file, or "" if there is none."""
     with suppress(OSError), open(file, encoding="utf-8") as lines:
         return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
     return ""
@@ -138,7 +138,8 @@ def own_peak_bytes() -> int:
 def process_seconds() -> float:
     """Return the wall seconds since this process began. If the start is unknown, count from the import of this module.
 
-    Unlike `timed`, this covers the whole time that a user waits: start, compilation, reading, work and writing.
+    Unlike `timed`, this function measures the whole time that a user waits: start, compilation, reading, work and
+    writing.
     """
     try:
         # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2, the program's name, may contain
@@ -223,7 +224,8 @@ def in_turns(
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
     memory together. From the second round on, the task can also reuse the released memory at once. A virtual machine
-    may return free memory to its host after two seconds. Touching 590 MB after this takes 1.1 s instead of .07 s.
+    may return free memory to its host after two seconds. The first use of 590 MB of returned memory takes 1.1 s instead
+    of .07 s.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 # Only writing raises these errors, never reading.
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-# Errors that the machine causes, such as a full disk, and not the program or the content of a file.
+# Errors that the machine causes, such as a full disk. The program or the content of a file is not the cause.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 #: Maps former names of hyperparameters, options, commands and keys to present names. Error messages suggest the present
@@ -81,8 +81,8 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Collection[str]) -> str:
     """Return names to suggest instead of ``name``, as text.
 
-    If ``name`` was renamed (`RENAMED`), the text is the present name. Otherwise it lists the most similar of ``names``,
-    or all of them if none is similar.
+    If ``name`` was renamed (`RENAMED`), the text is the present name. Otherwise the text lists the most similar of
+    ``names``, or all ``names`` if no name is similar.
     """
     if RENAMED.get(name) in names:
         return RENAMED[name]

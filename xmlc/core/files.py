@@ -25,7 +25,7 @@ from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, sho
 OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
 # Seconds after which temporary files of other machines are removed. No job runs for a longer time.
 FORGOTTEN = 7 * 86400.0
-SETTLED = 1.0  # Seconds after the creation of a temporary file within which its process locks it.
+SETTLED = 1.0  # A process locks its temporary file within this number of seconds after the file's creation.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
@@ -36,8 +36,8 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. A missing file is created. The file is never removed. Otherwise two processes could hold
-        locks of the same name.
+        The file or folder. A missing file is created. The file is never removed. Otherwise two processes could lock
+        different files of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
@@ -120,7 +120,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end.
 
-    Errors of the block name ``path`` instead of the temporary file or no file.
+    Errors of the block name ``path``, even if the original error names the temporary file or no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
@@ -131,7 +131,7 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             stack.enter_context(locked(temporary))
             yield temporary
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # numpy raises an error without a reason.
+        if type(error) is OSError and error.errno is None:  # numpy's error for a full disk has no number.
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
@@ -230,12 +230,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically. Numpy numbers and arrays are converted to plain ones.
+    """Write ``content`` as indented JSON, atomically. NumPy's numbers and arrays become numbers and lists.
 
     Raises
     ------
     ValueError
-        A number is not finite. JSON has no such numbers, and results must not hide them.
+        A number is not finite. JSON has no NaN or infinity, and results must not hide such numbers.
     """
     write_text(path, _json(content))
 

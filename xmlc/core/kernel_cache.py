@@ -45,7 +45,10 @@ KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return numba's decorator of the same name. ``cache=True`` stores compiled kernels in `kernel_folder`."""
+    """Return a decorator that compiles like ``numba.njit``.
+
+    ``cache=True`` stores compiled kernels in `kernel_folder`.
+    """
     cached = options.pop("cache", False)
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -168,7 +171,8 @@ def kernel_digest() -> str:
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
-    A file in it links the package's text to the digest, because parsing is slow.
+    An empty file in the folder has a name with a digest of the package's text. If the text is unchanged, this file is
+    enough to find the folder, without parsing, which is slow.
     """
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):

@@ -25,8 +25,8 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        # A control group of version 2 has no kind, and one of version 1 has the kind "memory". In a container, the path
-        # may be a path of the host.
+        # Control groups of version 2 have no kind. In version 1, control groups of memory have the kind "memory". In a
+        # container, the path may be a path of the host.
         if kinds in ("", "memory"):
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):

@@ -56,7 +56,7 @@ for owner, name in (
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """Compile a function with ``numba.njit``.
 
-    When another kernel calls it, numba compiles a second form without the conversion of Python objects.
+    For calls from other kernels, numba compiles a second form without the conversion of Python objects.
     """
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
@@ -70,7 +70,7 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 def allocating(zero: bool) -> Any:
     """Return ``np.zeros`` or ``np.empty`` for kernels.
 
-    For numba's own versions, a function is compiled for each type and caller.
+    For its own versions of these functions, numba compiles a function for each type and caller.
     """
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
@@ -127,11 +127,11 @@ def one_library(kernel: Any) -> Iterator[None]:
     library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
     codegen._library_class = Library
     dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
-    # Without this, numba would compile a wrapper for C, which nothing calls, for each other function of NumPy.
+    # Without this line, numba would compile an unused C wrapper for each function of NumPy except these two.
     context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield
     finally:
         codegen._library_class = library
         dict.update(globals_, known)
-        vars(context).pop("create_cfunc_wrapper", None)  # A recursive kernel has already removed the attribute.
+        vars(context).pop("create_cfunc_wrapper", None)  # Recursion may have removed the attribute before.

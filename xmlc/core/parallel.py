@@ -71,7 +71,7 @@ def run_tasks(
 
     def work_off(progress: Progress) -> None:
         try:
-            # The interpreter's lock is held during each step of the iterator, so each number goes to only one thread.
+            # Each step of the iterator holds the interpreter's lock, so only one thread gets each number.
             for i in numbers:
                 if failures:
                     return
@@ -136,7 +136,10 @@ def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
 
 
 def cost_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
-    """Split items into contiguous blocks ``(start, end)`` of about equal cost. Only a single block may be empty."""
+    """Split items into contiguous blocks ``(start, end)`` of about equal cost.
+
+    Without items, the only block is empty.
+    """
     block = np.cumsum(costs) // cost_per_block
     return list(pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), costs.size]))
 

@@ -219,7 +219,7 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of the modules and of the packages that contain them, whose `__init__` runs on import."""
+    """Return the names of the modules, and of all packages whose `__init__` runs when the modules are imported."""
     parts = [name.split(".") for name in names]
     return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 
