@@ -32,8 +32,8 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# For SGD, the default of C is one number. For "batch", C is selected from two candidates per loss. The first candidate
-# is the usual value.
+# For SGD, the default of C is one number. For "batch", C is selected from two candidates, which depend on the loss. The
+# first candidate is the usual value.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this threshold if the model then takes fewer bytes
 SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
@@ -42,8 +42,8 @@ RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "t
 MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass
 ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
 
-# An exact ranking warns that it is costly if it evaluates, on average, at least this many nodes per instance and at
-# least this share of all nodes.
+# An exact ranking warns about its cost if it evaluates many nodes per instance on average. The limits are this number
+# of nodes and this share of all nodes, and both have to be reached.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -51,13 +51,13 @@ COSTLY, COSTLY_SHARE = 2000, 0.1
 class PLT(SparseProbabilityEstimator):
     """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1-5.2).
 
-    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product along its path
-    from the root (equation (9)). The root has a classifier too. The root's classifier treats an instance without labels
-    as a negative example. By default, nodes are trained by two-phase stochastic gradient descent with L2 regularisation
-    (Appendix B).
+    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product of the estimates
+    of all nodes on its path from the root (equation (9)). The root has a classifier too. The root's classifier treats
+    an instance without labels as a negative example. By default, nodes are trained by two-phase stochastic gradient
+    descent with L2 regularisation (Appendix B).
 
-    The defaults give the best ranking on average over ten datasets (docs/models.md). plt2016 uses ``tree="random"`` and
-    searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+    On average over ten datasets, the defaults rank best among the tested settings (docs/models.md). plt2016 uses
+    ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
     The hyperparameters form groups. ``arity`` to ``label_features`` configure the tree. ``solver`` to ``epochs``
     configure the training of the nodes. ``search`` and ``beam`` configure the search for the best labels.
@@ -127,10 +127,10 @@ class PLT(SparseProbabilityEstimator):
         ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products.
         Hashed weights always use best-first search.
     beam : int
-        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes.
-        Parabel uses ``beam=10``.
+        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes
+        on each level. Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
-        Weights of at most this absolute value are dropped right after training, and the other weights are stored
+        Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored
         sparse. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
         ``weight_threshold=0.1``. None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights
         then take fewer bytes, and None otherwise. "auto" also keeps all weights if ``unit_norm`` is False or
@@ -142,8 +142,8 @@ class PLT(SparseProbabilityEstimator):
         on one thread. Nodes that share weights cannot be trained in parallel.
     max_samples : float or None
         Share of the instances to train on, drawn at random with the seed. The tree is also built from the drawn
-        instances, and has only their labels. With the solver and tree of oplt2021, this estimator is IPLT, trained on
-        the sample that OPLT uses for ``warm_start`` (oplt2021, Appendix G).
+        instances, and has only their labels. To train the IPLT of oplt2021 (Appendix G), also set the solver and the
+        tree as in that paper. IPLT then learns the sample that OPLT uses for ``warm_start``.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -234,11 +234,11 @@ class PLT(SparseProbabilityEstimator):
     def for_ranking(cls, **given: Any) -> Self:
         """Return an estimator with the best hyperparameters for ranking. The scores do not estimate probabilities.
 
-        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``:
-        the squared hinge loss of Parabel on a tree of arity 16. The values were selected by P@1 and P@5 on validation
-        data (``results/published/tuning/ranking.csv``). These data are parts of six datasets, of samples of one of the
-        six datasets, and of synthetic datasets. If you need probabilities, label sets or thresholds, use `PLT` with its
-        defaults.
+        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``.
+        It has the squared hinge loss of Parabel and a tree of the default arity. These hyperparameters were selected by
+        P@1 and P@5 on validation data (``results/published/tuning/ranking.csv``). The validation data come from six
+        datasets, from samples of tib-core-26k, and from synthetic datasets. If you need probabilities, label sets or
+        thresholds, use `PLT` with its defaults.
 
         Parameters
         ----------
@@ -300,8 +300,8 @@ class PLT(SparseProbabilityEstimator):
         """Return the row numbers in the order in which a pass visits the rows, and the weight of each visit.
 
         SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row is visited more
-        than 16 times in a pass. A row whose weight exceeds the largest number of visits takes longer steps. If the mean
-        weight exceeds 16, all weights are scaled down to a mean of 16.
+        than 16 times in a pass. The steps of a row are longer if the weight of the row exceeds its number of visits. If
+        the mean weight exceeds 16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -315,7 +315,7 @@ class PLT(SparseProbabilityEstimator):
         return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every label above a threshold (plt2016, Algorithm 4).
+        """Return the probability estimates that are greater than a threshold (plt2016, Algorithm 4).
 
         Parameters and result are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
@@ -374,15 +374,16 @@ class PLT(SparseProbabilityEstimator):
         title : str
             Title in the progress display.
         thresholds : ndarray of float32, shape (m,), optional
-            The result has only labels whose estimates exceed their thresholds. A node takes no place in the beam if its
-            estimate exceeds no threshold of a label below the node.
+            The result contains only labels whose estimates exceed their thresholds. A node is left out of the beam if
+            its estimate is at most the threshold of every label below the node.
 
         Returns
         -------
         counts : ndarray of int64, shape (n,)
             Number of labels of each instance.
         labels : ndarray of int32
-            Labels of all instances, one instance after the other, by ascending leaf.
+            Labels of all instances, one instance after the other. The labels of an instance are in the order of their
+            leaves.
         estimates : ndarray of float32
             Estimates of the labels in ``labels``.
         inner_products : ndarray of int64, shape (n,)
@@ -533,8 +534,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # Trees of other estimators and models of earlier versions have no selected values. The hyperparameters are used
-        # instead.
+        # Trees of other estimators and models of earlier versions store no selected values. The values of the
+        # hyperparameters are used instead.
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

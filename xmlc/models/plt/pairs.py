@@ -16,7 +16,7 @@ ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
 class Pairs(NamedTuple):
     """List pairs of an instance and a node, in arrays with spare capacity.
 
-    The node is a node to expand or a leaf found.
+    Each node is either a node to expand or a leaf that the search has found.
     """
 
     #: int32: Instances, counted from the first instance of the batch.

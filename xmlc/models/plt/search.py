@@ -26,7 +26,7 @@ from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
 FRACTION = np.uint64((1 << 52) - 1)  # the fraction bits of a float64, all zero in a power of two
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # number of estimates in the scratch memory, 256 kB
-DENSE_WEIGHTS = np.int64(1 << 22)  # length of the dense rows of a block: 16 MB, but unused pages take no memory
+DENSE_WEIGHTS = np.int64(1 << 22)  # largest number of weights in dense rows: 16 MB, but unused pages take no memory
 
 
 class Best(NamedTuple):
@@ -66,7 +66,8 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     counts : int64 (end - start,)
         Number of labels found per instance.
     labels : int32
-        Labels of all instances, one instance after the other, by ascending leaf.
+        Labels of all instances, one instance after the other. The labels of an instance are in the order of their
+        leaves.
     estimates : float32
         Estimates of the labels in ``labels``.
     inner_products : int64 (end - start,)
@@ -141,7 +142,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
-    # To certify, expand the nodes that the beam omitted, and nodes below them, while they may lead to a better leaf.
+    # To certify the ranking, expand the nodes outside the beam, and then nodes below these nodes, while they may lead
+    # to a better leaf.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
@@ -311,9 +313,9 @@ def scale_of(node, largest, label):
 
     If labels have weights, the key of a node contains the node's estimate times its scale.
 
-    The scale of a leaf is the weight of its label. The scale of an inner node is the smallest power of two that is at
-    least every weight below it. Dividing by a power of two recovers the node's estimate exactly. If all labels below a
-    node are excluded, the scale is NaN, and NaN never becomes a score.
+    The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
+    node, rounded up to a power of two. Dividing by a power of two recovers the node's estimate exactly. If all labels
+    below a node are excluded, the scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -430,7 +432,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     rows, keys, _ = frontier
     leaves, missed, _ = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
-    # The loop does not read fields, because each read of a field updates a reference count.
+    # The loop reads no fields of tuples, because each read of a field updates a reference count.
     for q in range(estimates.shape[0]):
         row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
         own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
@@ -497,7 +499,7 @@ def beam_suffices(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Empty a list of nodes, and return the listed nodes that may lead to a leaf before the k-th leaf, sorted by node.
+    """Empty a list of nodes, and return the nodes below which a leaf may rank before the k-th leaf, sorted by node.
 
     Leaves have larger numbers than the nodes above them. At equal estimates, a leaf therefore has a smaller key than a
     node above the leaf.

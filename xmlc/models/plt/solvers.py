@@ -142,13 +142,13 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
 
     A weight moves by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here g is the
     derivative of the logistic loss with respect to the weight. There is no regularisation. For an instance of weight v,
-    the step and the squared derivative are multiplied by v. The code therefore multiplies both g and gamma by the root
-    of v.
+    the step and the squared derivative are multiplied by v. The code therefore multiplies both g and gamma by the
+    square root of v.
 
-    For the parameters see `solve`. A row of ``state`` has the weights of the padded siblings and then their sums of
-    squared derivatives, in the same or adjacent cache lines. Each non-zero of an instance moves 24 bytes per sibling.
-    These are two reads of the weight, a read of the sum, a write of the weight and of the sum, and a read of the
-    instance.
+    For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings and then their sums
+    of squared derivatives. Both parts are in the same or adjacent cache lines. Each non-zero of an instance moves 24
+    bytes per sibling. These are two reads of the weight, a read of the sum, a write of the weight and of the sum, and a
+    read of the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
@@ -245,7 +245,7 @@ def solve(
     n_siblings : int
         Number of siblings without padding.
     block : int
-        Number of the siblings' block.
+        Index of the block that contains the siblings.
     """
     SOLVERS[type(solver)](solver, x, importance, targets, state, bias, n_siblings, block)
 
@@ -447,8 +447,8 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse):
     """Add ``step`` to the dual variable of sibling ``c``, unless the step is small or the sibling has stopped.
 
-    The score of the sibling becomes a factor f: the sibling's weights change by f x. See `dual_steps` for the other
-    arguments.
+    The score of the sibling is overwritten by a factor f, so that the sibling's weights change by f x. See `dual_steps`
+    for the other arguments.
     """
     size = abs(step)
     step = step if going[c] & (size > smallest) else np.float32(0.0)
@@ -467,7 +467,8 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     Parameters
     ----------
     scores : float32 (siblings,)
-        w.x of the instance for each sibling. Overwritten by a factor f for each sibling, whose weights change by f x.
+        w.x of the instance for each sibling. Each score is overwritten by a factor f, so that the weights of the
+        sibling change by f x.
     targets : uint8 (siblings,)
         z_t of the instance and each sibling.
     alpha : float32 (siblings,)

@@ -23,7 +23,7 @@ SPLIT_SHARE = 32  # a block with more than 1 / 32 of the work is split between i
 MIN_SIBLINGS = 8  # a part of a block has at least this many siblings, enough for a vector register
 MANY_SIBLINGS = 64  # a larger part has a multiple of 64 siblings, because the kernels process 64 at a time
 TITLE = "training PLT nodes"  # the default title of the progress display
-WEIGHTS_PER_WAVE = 1 << 25  # number of weights in a batch: 128 MB, or one block if the block is larger
+WEIGHTS_PER_WAVE = 1 << 25  # a batch has this many weights (128 MB), or one larger block
 BITS_PER_WORD = np.uint64(64)
 
 

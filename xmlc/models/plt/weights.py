@@ -151,14 +151,14 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 def weights_from_state(
     arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
 ) -> TreeWeights:
-    """Rebuild a tuple of weights from its stored arrays and its stored number, the seed.
+    """Rebuild a `NodeWeights`, `CompactNodeWeights` or `HashedWeights` tuple from its stored arrays and its seed.
 
     Parameters
     ----------
     arrays : dict of str to ndarray
         Arrays by field name.
     meta : dict of str to float
-        Numbers by field name.
+        The field ``seed`` of `HashedWeights`. Empty for the other types of weights.
     n_features, n_labels : int
         Number of features and number of labels of the model.
 
@@ -228,7 +228,7 @@ def empty_scratch(shape, n_dense, n_estimates):
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
-    most = max(n_estimates, max_degree, 1)  # at least 1 for a root that is a leaf, the only child of node -1
+    most = max(n_estimates, max_degree, 1)  # the minimum 1 is for a root that is a leaf, the only child of node -1
     dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(most, dtype=np.float32)
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 

@@ -18,7 +18,7 @@ from xmlc.models.trees.label_tree import LabelTree
 LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target in xmlc (`largest_leaf`)
 MIN_NONZEROS_TO_SPLIT = 1 << 20  # a segment with fewer non-zeros is one task, together with all segments below it
 MAX_SEGMENTS_TO_SPLIT = 64  # a segment with less than 1 / 64 of all non-zeros is also one task
-MIN_GAIN = 1e-4  # rounds continue while the mean similarity gains at least this much (Parabel)
+MIN_GAIN = 1e-4  # rounds continue while the mean cosine increases by at least this number (Parabel)
 MAX_ROUNDS = 50
 NO_SIDE = -1
 RESOLUTION = 2.0**20  # cosine differences are rounded to multiples of 1 / RESOLUTION, to remove float32 rounding errors
@@ -35,9 +35,9 @@ def kmeans_tree(
     leaves, one for each label of the node. An arity above 2 merges several levels of the binary tree into one.
 
     A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
-    cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its next centroid. The
-    bisection ends after 50 rounds, or when the mean cosine gains less than 1e-4. The method is Parabel's (Prabhu et al.
-    2018), and builds the trees of oplt2021 (Section 5).
+    cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its centroid in the
+    next round. The bisection ends after 50 rounds, or when the mean cosine increases by less than 1e-4. The method is
+    Parabel's (Prabhu et al. 2018), and builds the trees of oplt2021 (Section 5).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def kmeans_tree(
     seed : int
         Seed of the first centroids. Each node has a separate random stream.
     n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number.
+        Number of threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number of threads.
 
     Raises
     ------
@@ -121,7 +121,10 @@ def _order_labels(
 
 
 def _halves(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the halves of a segment of labels. If sizes differ, the first is larger. A single label is not split."""
+    """Return the halves of a segment of labels.
+
+    If the sizes of the halves differ, the first half is larger. A single label is not split.
+    """
     middle = start + (end - start + 1) // 2
     return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
 
@@ -130,7 +133,7 @@ def _halves(start: int, end: int) -> list[tuple[int, int]]:
 def move_members(rows, members, before, after, sums):
     """Subtract each member's row from the sum of its old side, and add the row to the sum of its new side.
 
-    Only members that change sides take time. After the first round, few members change sides.
+    The time depends only on the number of members that change sides. After the first round, few members change sides.
 
     Parameters
     ----------
@@ -159,7 +162,7 @@ def move_members(rows, members, before, after, sums):
 
 @njit(cache=True, nogil=True)
 def clear_members(rows, members, sums):
-    """Set the sums of all members' features to zero, in the way that writes less memory.
+    """Set the sums of all members' features to zero, either one by one or all at once, whichever writes fewer numbers.
 
     The arguments are the same as for `move_members`.
     """
@@ -214,8 +217,8 @@ def halve(products, sides, halves):
     """Assign the half of the members that is nearer to side 0's centroid to side 0, and return the mean cosine.
 
     The squared length of a sum is the sum of its products with its members. No pass over all d features is therefore
-    needed. A sum of length zero has cosine 0 with every member. If two members are equally near, the smaller member is
-    assigned to side 0 first.
+    needed. A sum of length zero has cosine 0 with every member. If two members are equally near, the member with the
+    smaller number is assigned to side 0 first.
 
     Parameters
     ----------

@@ -124,7 +124,9 @@ class LabelTree:
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest weight of the labels below each node, float64 (n_nodes,). NaN if all these weights are 0.
+        """Return the largest weight of the labels below each node, float64 (n_nodes,).
+
+        The result of a node is NaN if all weights below the node are 0.
 
         Parameters
         ----------

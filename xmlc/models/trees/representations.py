@@ -12,7 +12,7 @@ from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validate
 
 NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
 PIECES_AT_ONCE = 32  # finished tasks in memory, at most 256 MB unless one label has more non-zeros than a task
-LEAST_SQUARE = 1e-70  # rows with a smaller squared length are not scaled, because they may be far too short for float32
+LEAST_SQUARE = 1e-70  # rows of smaller squared length are not scaled, as their values may be too small for float32
 
 
 def label_representations(
@@ -25,8 +25,8 @@ def label_representations(
     the product of Y's transpose and X, computed in sparse blocks of rows. The sums are computed in float64 and rounded
     once.
 
-    Memory contains the result, the values of X in float64, and some finished blocks. Each thread also needs the sums of
-    a block and 12 bytes per feature.
+    The function needs memory for the result, for the values of X in float64, and for some finished blocks. Each thread
+    also needs the sums of a block and 12 bytes per feature.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def label_representations(
     Y : sparse or dense boolean array, shape (n, m)
         Labels.
     n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+        Number of threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number of
+        threads.
     most_features : int or None
         The largest number of features of a label. A label keeps the features with the largest absolute sums. If sums
         are equal, the feature with the smaller number is kept. None keeps all features. A label with many instances has
@@ -104,7 +105,10 @@ def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return rows scaled to unit length, float32. Rows near zero are not scaled. ``rows`` has each value's row."""
+    """Return rows scaled to unit length, float32.
+
+    Rows near zero are not scaled. ``rows`` contains the row number of each value.
+    """
     exact = values.astype(np.float64)
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # `bincount` adds in a fixed order
     scales = 1.0 / np.sqrt(np.where(squares > LEAST_SQUARE, squares, 1.0))
