@@ -1,4 +1,4 @@
-"""Define the domains of `BinaryRelevance`. `ProbabilisticClassifierChain` has these domains too."""
+"""Define the domains of `BinaryRelevance`. `ProbabilisticClassifierChain` has the same domains."""
 
 from xmlc.kernels.domains import COMMON, POSITIVE, POSITIVE_OR_NONE, Ascending, Flag, whole
 

@@ -25,9 +25,9 @@ SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
 # USUAL_ARITY maps upper limits of the number of labels to default arities of a k-means tree. With more labels, the
-# default is 128 (docs/models.md). The default gives the fewest levels of the four arities. If several arities give
-# equally few levels, the default is the smallest of these arities. With one more level, the last nodes would have only
-# a few labels (`largest_leaf`).
+# default is 128 (docs/models.md). Among the four arities, the default gives the tree the fewest levels. If several
+# arities give equally few levels, the default is the smallest of these arities. With one more level, the lowest inner
+# nodes would have only a few labels (`largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
 LARGEST_OF_SGD = 18_000  # with more labels, a larger arity makes SGD three times as slow for little gain

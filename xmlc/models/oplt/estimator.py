@@ -59,7 +59,7 @@ class OPLT(SparseProbabilityEstimator):
     tree had existed since the first instance (oplt2021, Definition 1). The classifiers are bit-identical to the
     classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
 
-    `partial_fit` learns new features and new labels, because later matrices may have more columns.
+    `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
 
     `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This first phase learns only
     the classifiers that the policy needs. The policy "random" needs no classifiers. Then the classifiers of the final
@@ -95,16 +95,16 @@ class OPLT(SparseProbabilityEstimator):
     epochs : int
         `fit`: passes over the training set. The paper uses at most three passes.
     warm_start : float or None
-        `fit`: the share of the instances from which the first tree is built. The first tree has the labels of this
-        share and is built by balanced 2-means and trained. Then the other instances extend the tree. The paper's OPLT-W
-        uses the share 0.1. ``warm_start`` is not available with ``growth="program"``.
+        `fit`: the share of the instances from which the first tree is built. Balanced 2-means builds this tree over the
+        labels of these instances. Then the other instances extend the tree. The paper's OPLT-W uses the share 0.1.
+        ``warm_start`` is not available with ``growth="program"``.
     weight_threshold : float or None
-        `fit`: weights of at most this absolute value are dropped as soon as they are trained, and the other weights are
-        stored sparse, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a model. None keeps all
-        weights.
+        `fit`: weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The remaining weights
+        are stored sparse, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a model. None keeps
+        all weights.
     online : bool
-        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. With ``online``, `fit` takes several
-        times the memory.
+        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. With ``online``, `fit` needs several
+        times as much memory as without.
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     random_state : int
@@ -147,7 +147,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    # Only `fit` uses these hyperparameters, except n_jobs.
+    # Only `fit` uses these hyperparameters, except n_jobs, which predictions use too.
     _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
@@ -213,7 +213,7 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Start with an empty tree. ``chosen`` is the step size if ``gamma`` is None."""
+        """Start with an empty tree. If ``gamma`` is None, the step size is ``chosen``."""
         self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
@@ -232,9 +232,10 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Label sets. X and Y may have more or fewer columns than in earlier calls. A data frame X must have the
-            features of the first frame, in the same order. In a data frame Y, new labels must follow the labels of the
-            earlier frames.
+            Instances. A data frame must have the features of the first frame, in the same order.
+        Y : sparse or dense boolean array, shape (n, m)
+            Label sets of the instances. X and Y may have more or fewer columns than in earlier calls. In a data frame,
+            new labels must follow the labels of the earlier frames.
 
         Raises
         ------
@@ -267,14 +268,14 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Estimate the probability of every learned label above a threshold (plt2016, Algorithm 4).
+        """Return the probability estimates of learned labels that are greater than a threshold (plt2016, Algorithm 4).
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
             Instances. Features that no learned instance had are ignored.
         threshold : float or ndarray of shape (m,)
-            A label is reported when its estimate is strictly greater than its threshold.
+            A label is reported if its estimate is strictly greater than the threshold of the label.
 
         Returns
         -------
@@ -358,7 +359,7 @@ class OPLT(SparseProbabilityEstimator):
         x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
-            check_names(known[: labels.size], labels[: known.size], "label")  # any further names are new labels
+            check_names(known[: labels.size], labels[: known.size], "label")  # the remaining names are new labels
         if self._is_fitted():
             self._check_names(given)
         else:

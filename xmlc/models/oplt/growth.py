@@ -140,7 +140,7 @@ def extend_leaf(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extends_inner(degree, leaf_children, settings):
-    """Return whether a later label may extend an inner node with this degree and number of leaf children."""
+    """Return whether a later label may extend an inner node, given the node's degree and number of leaf children."""
     return leaf_children == degree or degree < settings.arity
 
 
@@ -148,7 +148,7 @@ def extends_inner(degree, leaf_children, settings):
 def extends_leaf(parent):
     """Return whether a later label may extend a leaf of ``parent``.
 
-    This requires a child of ``parent`` that is no leaf.
+    Such an extension is possible only if ``parent`` has a child that is no leaf.
     """
     return parent.leaf_children < parent.degree
 
@@ -209,7 +209,7 @@ def add_group(tree, v, column, label, settings):
 def has_room(tree, group, settings):
     """Return whether a group has space for one more leaf.
 
-    The groups of the first b instances have space for all new labels of their instance.
+    Each group of the first b instances has space for all new labels of its instance.
     """
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
@@ -231,9 +231,8 @@ def selected(tree, ids, values, scratch, settings):
     """Return the node that the new labels of an instance extend. The node is computed once per instance.
 
     Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, such a node has b children,
-    not all of them leaves. In this package, such a node may have more than b children if the initial tree was given.
-    Each level of the descent takes the scores of one block (policy "best_greedy") or one random number (policy
-    "random").
+    not all of them leaves. In this package, such a node may have more than b children if the initial tree was given. On
+    each level, the policy "best_greedy" computes the scores of one block. The policy "random" draws one random number.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -256,8 +255,8 @@ def best_child(tree, v, ids, values, scratch, settings):
     """Return the child c of v with the largest score, the first among ties (oplt2021, Section 4.2).
 
     The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term measures how well the
-    instance fits. The second term measures how much smaller c is than the mean of its siblings. As printed in the
-    paper, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|.
+    instance fits. The second term is larger if c has fewer leaves than the average child of v. As printed in the paper,
+    the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|.
     """
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
@@ -279,8 +278,7 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
     """Return a column of block v for one more leaf, see `new_column`.
 
     If all children of a node are leaves, the policy never chooses between these leaves. With ``tree_only``, such leaves
-    therefore need no classifiers. Such leaves share column 0 with the auxiliary classifier, whose target is 1 in any
-    case.
+    therefore need no classifiers. Such leaves share column 0 with the auxiliary classifier, whose target is always 1.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)

@@ -6,8 +6,8 @@ these arrays. Free rows or tables of the same size form a linked list, so that a
 are stored in the free rows and tables themselves.
 
 A table is a run of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is the
-key, a feature. The lower half of an entry is the slot of the feature's row. This slot is not 0. An entry of 0 is empty.
-The authors' program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
+key, a feature. The lower half of an entry is the slot of the feature's row. The slot of a row is never 0, so an entry
+of 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 def copy_auxiliary(tree, v, first, middle, end):
     """Copy block v's auxiliary classifier to columns ``first .. middle - 1``, and its inverse to ``middle .. end - 1``.
 
-    Copies follow lines 7 and 8 of Algorithm 5 (oplt2021), inverses line 3 of Algorithm 6.
+    The copies follow lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6.
     """
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), node.bias
@@ -220,7 +220,7 @@ def open_copies(tree, v, source, auxiliary):
 
 @njit(cache=True, nogil=True)
 def row_size(width):
-    """Return the number of columns to allocate for ``width`` columns, a power of two of at least 4."""
+    """Return the number of columns to allocate if ``width`` columns are used, a power of two of at least 4."""
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -229,7 +229,7 @@ def row_size(width):
 
 @njit(cache=True, nogil=True)
 def slots_of(padded):
-    """Return the size in slots of a row that holds weights and sums of squares of ``padded`` siblings."""
+    """Return the number of slots that a row takes for the weights and sums of squares of ``padded`` siblings."""
     return 2 * padded // SLOT
 
 
@@ -237,7 +237,7 @@ def slots_of(padded):
 def take_row(tree, padded):
     """Allocate a row of zeros for ``padded`` siblings and return its slot.
 
-    One slot more than the row takes must be free.
+    There must be capacity for one slot more than the row takes.
 
     A row that was never allocated is already zero.
     """
@@ -250,7 +250,7 @@ def take_row(tree, padded):
             rows[place] = 0
         return slot
     slot = counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # align rows of at least two slots with the cache lines
+    if size > 1 and slot % 2 == 1:  # rows of at least two slots are aligned with the cache lines
         give_row(tree, 4, slot)
         slot += 1
     counters[SLOTS_USED] = slot + size

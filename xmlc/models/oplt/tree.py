@@ -10,8 +10,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
 ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
-NONE = -1  # this number means that there is no node or no label
-SLOT = 8  # float32 numbers in a slot. A slot, the unit of allocation, is a row of four siblings.
+NONE = -1  # the value for "no node" and for "no label"
+SLOT = 8  # number of float32 numbers in a slot. A slot, the unit of allocation, is a row of four siblings.
 MOST_SLOTS = np.iinfo(np.uint32).max  # half of a hash table entry stores the number of a slot
 SMALLEST_TABLE = 3  # a table has at least 2**3 entries, which fill a cache line
 
@@ -116,7 +116,7 @@ class GrowthSettings(NamedTuple):
 
 
 def empty_online_tree() -> OnlineTree:
-    """Return an empty tree without a root, but with capacity for one."""
+    """Return an empty tree that has no root yet, but capacity for a root."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     nodes, leaves = np.zeros(16, dtype=NODE), np.zeros(0, dtype=np.int32)
@@ -127,7 +127,7 @@ def empty_online_tree() -> OnlineTree:
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for more nodes, slots and entries.
+    """Return whether the arrays have space for this number of additional nodes, slots and entries.
 
     Otherwise, store the required capacity for `grown`.
     """
@@ -150,7 +150,7 @@ def grown(tree: OnlineTree) -> OnlineTree:
 
 
 def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> OnlineTree:
-    """Return the tree with capacity for more nodes, more slots of rows, and more entries of hash tables."""
+    """Return the tree with capacity for additional nodes, slots of rows, and entries of hash tables."""
     counters = tree.counters
     slots += int(counters[SLOTS_USED])
     if slots > MOST_SLOTS:
@@ -165,8 +165,9 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     """Return an array of at least ``size`` entries that begins with ``array``. All entries after ``array`` are zero.
 
-    An array that owns its memory grows in place. The system then moves its pages, so that the array never takes twice
-    its memory. Growth in place is safe, because kernels keep no view between calls and `OPLT` returns copies.
+    An array that owns its memory grows in place. The operating system then moves the pages of the array without a
+    second copy of the array in memory. Growth in place is safe, because kernels keep no view between calls and `OPLT`
+    returns copies.
     """
     if size <= array.size:
         return array
@@ -180,7 +181,7 @@ def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
 
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
-    """Return the tree with capacity for labels below ``n_labels``."""
+    """Return the tree with capacity for the labels ``0 .. n_labels - 1``."""
     more = n_labels - tree.leaves.size
     if more <= 0:
         return tree
