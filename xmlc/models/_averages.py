@@ -91,8 +91,8 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     """Insert labels with scores above 0 into a list of the k best, and set the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if its mean share is a millionth smaller than the last score of a full list. Such a mean share
-    stays below that score when it is rounded to float32.
+    label is skipped if the list is full and the label's mean share is smaller than the last score by more than a
+    millionth. After rounding to float32, such a mean share is still smaller than the last score.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most 
 
 @njit(cache=True, nogil=True)
 def merge_lists(labels, scores, start, end):
-    """Return the labels that any member ranked for instances ``start .. end - 1``, with every member's scores.
+    """Return the labels that at least one member ranked for instances ``start .. end - 1``, with all members' scores.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def features_of(candidates, scores, log_shares):
 
 @njit(cache=True, nogil=True)
 def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
-    """Estimate the candidates of instances ``start .. end - 1``.
+    """Estimate the probabilities of the candidates of instances ``start .. end - 1``.
 
     Parameters
     ----------
@@ -156,7 +156,9 @@ def product(first, second):
 
 @njit(cache=True, nogil=True)
 def fit_stacked(features, true, weights, start):
-    """Minimise the weighted logistic loss plus half the squared distance to ``start``, by Newton steps with halving.
+    """Minimise the weighted logistic loss plus half the squared distance to ``start`` by Newton's method.
+
+    A Newton step is halved until the objective decreases enough.
 
     Parameters
     ----------

@@ -40,7 +40,10 @@ class Streaming(Protocol):
         """Return an untrained copy of the estimator."""
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn from a stream. Return each instance's ranked labels and scores from before the instance is learned."""
+        """Learn from a stream.
+
+        Return the labels and scores that the model ranked for each instance before learning the instance.
+        """
 
 
 @runtime_checkable
@@ -52,5 +55,8 @@ class DrawsSamples(Protocol):
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Return whether an estimator, or its class, only looks up given estimates. Such an estimator is not timed."""
+    """Return whether an estimator, or its class, only looks up given estimates.
+
+    The time of a look-up is not measured.
+    """
     return hasattr(model, "look_up")

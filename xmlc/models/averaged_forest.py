@@ -24,7 +24,7 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # large, because the weights of nodes are copied once for each block of instances
+ROWS_PER_DESCENT = 16384  # a large number, because the weights of nodes are copied once for each block of instances
 ROWS_PER_BLOCK = 256
 # If X has at least this many non-zeros per weight of an average tree, each thread processes a part of the instances and
 # copies all weights. Otherwise, each thread processes a part of the trees.
@@ -36,8 +36,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
     instance reaches. In training, memory holds at most one unfinished tree for each thread. A grown tree is appended to
-    the arrays of the forest, which `fit_to_disk` keeps in files. After instances have gone down a tree, the memory of
-    mapped files is released.
+    the arrays of the forest, which `fit_to_disk` keeps in files. After all instances have gone down a tree, the pages
+    of mapped files are released from memory.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -56,7 +56,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # the class of ``forest_``
-    FOREST_WEIGHT: ClassVar[str]  # hyperparameter that weights the forest; its value 1 means no tail classifiers
+    FOREST_WEIGHT: ClassVar[str]  # hyperparameter with the weight of the forest's score; 1 means no tail classifiers
     UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length even without ``unit_norm``
     n_trees: int
     gamma: float
@@ -112,7 +112,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights multiply re-ranked scores too.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. If the forest re-ranks labels, the label
+            weights multiply the new scores.
 
         Returns
         -------
@@ -158,7 +159,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                     found[tree, first] = self._descend(x, first, last, tree, n_products)
                     with lock:
                         inner_products[first:last] += n_products
-                if n > ROWS_PER_BLOCK:  # the next small request would need the same pages again
+                if n > ROWS_PER_BLOCK:  # after a small request, the pages stay in memory for the next request
                     give_back(forest.features, forest.weights)
 
         # If there are no instances, an empty block gives the result its dtypes.

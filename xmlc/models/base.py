@@ -39,7 +39,7 @@ DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` skips these attributes: the description contains them, or they describe the last prediction.
+# `_state` skips these attributes, because the description contains them or because they describe the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
 MOST_RANKED = 1000  # k may be this large even if there are fewer labels
 
@@ -47,9 +47,9 @@ MOST_RANKED = 1000  # k may be this large even if there are fewer labels
 class SparseProbabilityEstimator(Estimator):
     """Provide prediction, storage and checks to all estimators of sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. Names of learned attributes
-    end in an underscore. By default, `predict_top_k` sorts all estimates. A subclass that can rank with less work
-    overrides ``predict_top_k``.
+    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names of learned
+    attributes end in an underscore. By default, `predict_top_k` sorts all estimates. A subclass that can rank with less
+    work overrides ``predict_top_k``.
 
     `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of such
     values, but not of arrays. `save` skips attributes whose name begins with an underscore. A subclass that learns
@@ -84,8 +84,7 @@ class SparseProbabilityEstimator(Estimator):
     _BY_INSTANCE: ClassVar[bool] = True
     #: Whether the first call compiles kernels. If not, no copy is fitted to a few rows before a measurement.
     compiles: ClassVar[bool] = True
-    #: Whether a model with default settings gives good estimates of label frequencies among instances with equal
-    #: features.
+    #: Whether the estimates of a model with default settings are close to the conditional probabilities of the labels.
     calibrated: ClassVar[bool] = True
     # The folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`.
     _into: Path | None = None
@@ -248,7 +247,7 @@ class SparseProbabilityEstimator(Estimator):
             The stored entries are the predicted labels.
         """
         if thresholds is None:
-            # The module is imported on use only, so that changes of it retrain no models.
+            # The module is imported only here, so that a change of the module retrains no models.
             spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
         else:
             spe = self.predict_proba(X, thresholds)
@@ -306,7 +305,8 @@ class SparseProbabilityEstimator(Estimator):
         """Learn from a training set and write the model. This method needs less memory than `fit` followed by `save`.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
-        then memory maps of its files. The result is bit-identical to `fit`. Other estimators call `fit`, then `save`.
+        then memory maps of the written files. The result is bit-identical to `fit`. Other estimators call `fit`, then
+        `save`.
 
         Parameters
         ----------
@@ -339,7 +339,7 @@ class SparseProbabilityEstimator(Estimator):
         ------
         XmlcError
             The folder contains a file that this package did not write, is a symbolic link or is the working directory.
-            The error is also raised if an attribute cannot be saved. The folder is not changed then.
+            The error is also raised if an attribute cannot be saved. After an error, the folder is unchanged.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:

@@ -17,9 +17,9 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     """Return the estimates of the labels in each instance's set of largest expected F-measure.
 
     The sets equal the result of `xmlc.inference.meuf`. Unlike `meuf`, this function does not warn about the sum of all
-    estimates. The set of an instance depends on no other instance. If each training instance has a label, the result is
-    the best set with at least one label. Without this rule, empty sets would be too frequent: the product of (1 - p)
-    overestimates the probability of an instance without a label.
+    estimates. The set of an instance depends on no other instance. If each training instance has a label, the set of an
+    instance is the best set with at least one label. Without this rule, empty sets would be too frequent: the product
+    of (1 - p) overestimates the probability of an instance without a label.
 
     Parameters
     ----------

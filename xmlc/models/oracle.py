@@ -43,11 +43,11 @@ class Oracle(SparseProbabilityEstimator):
         return self
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Set the posteriors of the part of a dataset that is predicted next."""
+        """Use the posteriors of this part of a dataset in the next prediction."""
         self.use_posteriors(prepared.posteriors(part))
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
-        """Set the posteriors (CSR, shape (n, m)) of the instances that are predicted next."""
+        """Use these posteriors (CSR, shape (n, m)) in the next prediction."""
         if posteriors is None:
             raise XmlcError("oracle: found no true posteriors. Use a synthetic dataset.")
         self.posteriors_ = posteriors
@@ -83,7 +83,7 @@ class SavedEstimates(Oracle):
     test: str = ""
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Read the estimates of the part of a dataset that is predicted next.
+        """Read the estimates of this part of a dataset for the next prediction.
 
         Raises
         ------

@@ -44,8 +44,8 @@ class Parabel(SparseProbabilityEstimator):
         Degree of the trees, a power of two. None selects 2, as in Parabel, for up to 1,000 labels with a training
         instance, and 16 for more labels. With 16, trees are flatter, faster to train and more accurate.
     max_leaf : int or None
-        A group of at most this many labels is not split further. Its labels become the children of one node. Parabel
-        uses 100. For None see `PLT`.
+        A group of at most this many labels is not split further. The labels of such a group become the children of one
+        node. Parabel uses 100. For None see `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel, a node's score is exp(-max(0, 1 - s)**p) for its linear score s. The
         labels' scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic loss,
@@ -58,13 +58,13 @@ class Parabel(SparseProbabilityEstimator):
         0.3 if it raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is cross-validated on up to
         1000 training instances.
     tol : float or None
-        A node stops after a pass in which no dual variable moves by more than this value times C. None selects 0.1 for
-        up to 1,000 labels, and 0.03 for more labels.
+        The training of a node stops after a pass in which no dual variable moves by more than this value times C. None
+        selects 0.1 for up to 1,000 labels, and 0.03 for more labels.
     epochs : int
         Maximum number of passes over a node's instances.
     weight_threshold : "auto", float or None
-        Weights with at most this absolute value are dropped when a node is trained. "auto" selects 0.1, as in Parabel,
-        for up to 1,000 labels, and 0.05 for more labels. None keeps all weights.
+        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto" selects 0.1, as in
+        Parabel, for up to 1,000 labels, and 0.05 for more labels. None keeps all weights.
     beam : int or None
         Number of inner nodes that the search expands on each level. None expands all inner nodes.
     unit_norm : bool
@@ -72,8 +72,8 @@ class Parabel(SparseProbabilityEstimator):
     random_state : int
         Seed of the 2-means trees and of the training order. Each tree draws different random numbers.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number. None uses numba's number of threads, -1 uses all
-        cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
+        -1 uses all cores.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ class Parabel(SparseProbabilityEstimator):
 
     Notes
     -----
-    Unlike in the authors' program, the root has a classifier too.  For the root's classifier, an instance without
-    labels is a negative example (see `PLT`). This classifier multiplies all scores of an instance by one factor. It
-    does not change the ranking of one tree.
+    In contrast to the authors' program, the root has a classifier too. For the root's classifier, an instance without
+    labels is a negative example (see `PLT`). The root's classifier multiplies all scores of an instance by one factor.
+    This factor does not change the ranking of one tree.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set attributes such as ``C_`` to the given hyperparameters, or to usual values for None."""
+        """Set attributes such as ``C_`` to the given hyperparameters, or to default values for None."""
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_threshold")
@@ -242,7 +242,7 @@ class Parabel(SparseProbabilityEstimator):
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
-    """Return the estimates of trees as if each instance had reached a separate leaf in each tree.
+    """Return the estimates of trees in the form of a forest: each instance reaches a separate leaf in each tree.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<pro
 
 
 def estimator_class(name: str) -> Any:
-    """Return the class of an estimator, or the function that makes one.
+    """Return the class of an estimator, or the function that constructs the estimator.
 
     Parameters
     ----------
@@ -78,7 +78,10 @@ def estimator_class(name: str) -> Any:
 
 
 def _wrapped() -> Any:
-    """Return the module for estimators of other libraries. Models of this package do not depend on that module."""
+    """Return the module for estimators of other libraries.
+
+    The workflow does not retrain this package's models if that module changes.
+    """
     return importlib.import_module("xmlc.models.wrapped")
 
 
@@ -119,7 +122,7 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
     Raises
     ------
     XmlcError
-        There is no such estimator, or the folder contains no model of it.
+        There is no such estimator, or the folder contains no model of this estimator.
     """
     found = estimator_class(name)
     model = (found if _is_ours(found) else _wrapped().Wrapped).load(folder, trusted=True)

@@ -47,9 +47,10 @@ class Stacking(SparseProbabilityEstimator):
     estimators : sequence of (str, estimator)
         The members and their names, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
         `xmlc.models` or a name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn,
-        which `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of the stack.
+        which `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of this estimator.
     n_held_out : int
-        Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean score.
+        Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean of the
+        members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
@@ -59,7 +60,7 @@ class Stacking(SparseProbabilityEstimator):
     random_state : int
         Seed for the selection of held-out instances.
     n_jobs : int or None
-        Number of threads of the stack and of its members. With None, each member keeps its own setting.
+        Number of threads of this estimator and of its members. With None, each member keeps its own setting.
 
     Attributes
     ----------
@@ -279,7 +280,7 @@ class Stacking(SparseProbabilityEstimator):
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        given: dict[str, Any] = self.members_  # `_restore` set the hyperparameters for training members again
+        given: dict[str, Any] = self.members_  # `_restore` has set `members_` to each member's hyperparameters
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
         self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
 

@@ -70,7 +70,7 @@ class TailClassifiers(NamedTuple):
         candidates : csr_array of float32, shape (n, m)
             Candidate labels of each instance, given by the stored entries. The values of the entries are not read.
         gamma : float
-            Steepness, at least 0.
+            The factor gamma in B, at least 0.
         unit_norm : bool
             Scale each instance to Euclidean length 1 first, as in training.
         n_jobs : int or None
@@ -106,7 +106,7 @@ def fit_tail_classifiers(
     unit_norm : bool
         Scale each instance to Euclidean length 1 first.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number.
+        Number of threads. The result is bit-identical for any number of threads.
     into : Path or None
         Folder to which the arrays are written block by block, and then memory-mapped. None keeps the arrays in memory.
     """
@@ -181,7 +181,7 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
     squares : float64 (m,)
         Squared lengths of the centroids.
     gamma : float
-        Steepness.
+        The factor gamma in B.
     n_features : int
         Number of features d.
     scores : float32

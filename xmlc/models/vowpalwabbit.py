@@ -47,8 +47,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the authors'
     script for ALOI (``demo/memory_tree``). Other options of the program keep its defaults.
 
-    Training writes the data in the program's text format. The program reads them in a separate process and writes its
-    model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version
+    Training writes the data in the program's text format. The program reads these data in a separate process and writes
+    its model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version
     9.11.9 reads the weights wrongly unless plain SGD trained them. xmlc therefore omits this option, but a loaded model
     still learns nothing. The Python interface of the program predicts one instance per call. The prediction time
     includes the conversion of the data to the program's types. The program uses one thread.
@@ -60,11 +60,11 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         That maximum is 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts. The program needs this
         maximum, and the number of labels, before the stream begins.
     dream_repeats : int
-        Number of stored instances that are removed and inserted again for each instance.
+        Number of stored instances that are removed and inserted again for each learned instance.
     dream_at_update : bool
-        Also train the routers during these insertions after the first pass.
+        After the first pass, also train the routers when these instances are inserted again.
     learn_at_leaf : bool
-        Learn to correct the similarity.
+        Whether to learn a correction of the similarity.
     online : bool
         Whether to learn from rewards in the first pass too, as the authors do if there is only one pass.
     passes : int
@@ -73,7 +73,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Learning rate of the program's adaptive updates.
     hash_bits : int
         All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use 29, which reserves 8.6 GB.
-        Only memory that is written is used, which is 3.2 GB for ALOI, including the instances.
+        Reserved memory is used only when it is written. For ALOI, the program uses 3.2 GB, instances included.
     time_limit : float or None
         Maximum CPU time of training in seconds. None means no limit.
     memory_limit : float or None
@@ -209,7 +209,10 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         }
 
     def _run_program(self, options: dict[str, object]) -> None:
-        """Run the program within the limits. A true option is passed without a value, and a false one is left out."""
+        """Run the program within the limits.
+
+        A true option is passed without a value, and a false option is left out.
+        """
         given = [[f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items()]
         words = [word for option in given if option[-1] != "False" for word in option]
         seconds = None if self.time_limit is None else math.ceil(self.time_limit)

@@ -39,7 +39,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     Parameters
     ----------
     estimator : str
-        Name in the configuration. Only names of Python files are checked.
+        Name in the configuration. The function only checks models whose name contains a Python file.
     model : SparseProbabilityEstimator
         The model, which is copied.
     X : csr_array, shape (n, d)

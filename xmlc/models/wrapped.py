@@ -41,8 +41,8 @@ class Wrapped(SparseProbabilityEstimator):
     Parameters
     ----------
     estimator : object
-        The estimator. `fit` trains a copy of it. Its ``predict_proba`` returns a dense or sparse matrix of shape
-        (n, m), or for each label an array of shape (n, 2) in a list.
+        The estimator. `fit` trains a copy of the estimator. The ``predict_proba`` of the copy returns a dense or sparse
+        matrix of shape (n, m), or for each label an array of shape (n, 2) in a list.
     given : dict, optional
         The hyperparameters with which the estimator was made, for records.
 
@@ -88,7 +88,7 @@ class Wrapped(SparseProbabilityEstimator):
         return self
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a copy of the estimator. Its ``fit`` must accept ``sample_weight`` if weights are given.
+        """Fit a copy of the estimator. The ``fit`` of the estimator must accept ``sample_weight`` if weights are given.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class Wrapped(SparseProbabilityEstimator):
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
         """Return dense estimates of the labels that the estimator has learned."""
         found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
-        found = found.toarray() if hasattr(found, "toarray") else found  # the estimates may be sparse
+        found = found.toarray() if hasattr(found, "toarray") else found  # the estimates may be a sparse matrix
         parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
         if isinstance(parts, list):  # each label has an array with two columns, for the values 0 and 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
@@ -246,7 +246,10 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return a hyperparameter, with each class name replaced by an estimator. ``values`` has the arguments by key."""
+    """Return a hyperparameter, with each class name replaced by an estimator.
+
+    ``values`` contains all arguments by key.
+    """
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -290,7 +293,7 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of an estimator of scikit-learn, or None for other estimators and invalid ones."""
+    """Return the tags of an estimator of scikit-learn, or None for other libraries and invalid estimators."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -374,6 +377,9 @@ def parameters_of(estimator: Any) -> dict[str, Any]:
 
 
 def takes_sparse_labels(estimator: Any) -> bool:
-    """Return whether an estimator accepts sparse label sets. Many classes of scikit-learn reject or misread them."""
+    """Return whether an estimator accepts sparse label sets.
+
+    Many classes of scikit-learn reject or misread sparse label sets.
+    """
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     return "OneVsRestClassifier" in (kind.__name__ for kind in type(last).__mro__)
