@@ -238,8 +238,8 @@ class Experiments:
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: Minimum probability of each dataset's estimates. Estimates up to this value are not written.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Pairs of a dataset and a model without thresholds, with the reason. Models are then only trained on the whole
-    #: training set and ranked.
+    #: Names of datasets and names of models for which no thresholds are tuned, with the reason. These models are only
+    #: trained on the whole training set and ranked.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
     #: Baselines, which run only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)

@@ -10,13 +10,16 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Models and methods have the place 1.
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # All other settings have place 1.
 Texts = dict[str, dict[str, str]]
-SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A setting may lack some of the three.
+SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A key may lack some of these three.
 
 
 class Change(NamedTuple):
-    """Hold one changed setting. ``where`` names its models and datasets. It is empty after a change everywhere."""
+    """Hold one changed setting.
+
+    The text ``where`` names the models and datasets of the setting. It is empty if the setting changed everywhere.
+    """
 
     name: str
     where: str
@@ -106,7 +109,7 @@ def _text(value: object) -> str:
 
 
 def _short(old: str, new: str) -> str:
-    """Return both texts in one line. Long texts are shortened by leaving out their common beginning and their ends."""
+    """Return the old and the new text as one line. Long texts lose their common beginning and their ends."""
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
     texts = [".. " * bool(start) + text[start:] for text in (old, new)]

@@ -56,7 +56,8 @@ class Comparison:
     name : str
     keys : tuple of str
     numbers : list of Number
-        Numbers of the right side. The field ``published`` of each contains the left side's number in the same cell.
+        Numbers of the right side. The field ``published`` of each number contains the left side's number in the same
+        cell.
     parts : list of UnmatchedPart
         Columns, rows or the whole table that only one side has.
     published : bool
@@ -64,7 +65,7 @@ class Comparison:
     paper, table : str
         The names of the suite and of its table.
     settings : tuple of Settings
-        The recorded settings of the left and the right side. They are empty if they are not known.
+        The recorded settings of the left and the right side. Settings that are not known are empty.
     titles : dict of str to str
         Printed names of models, by the models' names in the suite.
     """
@@ -107,8 +108,8 @@ def compare(
 
     Folders may contain one folder of tables for each suite. Only suites of the left folder are compared. Without a
     tolerance, numbers of our own tables must be equal to the last bit. Columns of costs are not judged, and may be
-    missing on one side. Tables of claims are compared only if both sides are known to use the same data, because rows
-    of claims name no dataset.
+    missing on one side. Rows of claims name no dataset. Tables of claims are therefore compared only if both sides are
+    known to use the same data.
 
     Parameters
     ----------
@@ -193,7 +194,8 @@ def _is_suite(folder: Path) -> bool:
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     """Return the suite and the definition of a table.
 
-    The function reads the manifest next to one of the files, or else uses the name of their folder.
+    The function reads the first manifest next to the files. Without a manifest, it uses the folder and the name of the
+    first file.
 
     Raises
     ------

@@ -82,14 +82,15 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
 def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     """Return tables with the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
 
-    Each run is added once. The checksum of a record detects damage and edits, but is not a signature. If both we and
-    the contributor have a record, the two copies must contain equal results. Equal results show that both machines
-    compute the same numbers.
+    Each contributed run is added once. The checksum of a record detects damage and edits, but is not a signature. If
+    both we and the contributor have a record, the two copies must contain equal results. Equal results show that both
+    machines compute the same numbers.
 
     Raises
     ------
     XmlcError
-        A record was changed, the two copies of a record have different results, or no record exists in two copies.
+        A record was changed, the two copies of a record have different results, or a contributor has no record that we
+        also have.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}

@@ -146,8 +146,8 @@ def status_of(
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
     """Return the part of a plan that a run computes. ``made`` lists all files of the run.
 
-    A paper without tables or figures in the run keeps only the files that no paper before it has. In this order, papers
-    with tables or figures in the run come first, and then papers with more files.
+    Papers with tables or figures in the run come first, then the other papers, by descending number of files. Each of
+    the other papers keeps only the files that no earlier paper has.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():

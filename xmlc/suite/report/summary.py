@@ -102,7 +102,10 @@ def _sizes(numbers: Iterable[Number]) -> str:
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
-    """Return a text that counts the changed cells, rows and tables. Parts of one side are counted separately."""
+    """Return a text that counts the changed cells, rows and tables.
+
+    Rows, columns and tables that only one side has are counted separately.
+    """
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
     tables = count_of(len(comparisons), "table")

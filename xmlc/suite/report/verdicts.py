@@ -82,7 +82,7 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: The possible verdicts on a measured number that we ran.
+#: The possible verdicts on a paper's measured number that we also ran.
 OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.UNDECIDED)
 #: The largest useful half width of an interval, as a share of the published number. Wider intervals contain almost any
 #: plausible number.
@@ -183,8 +183,8 @@ class Spread(NamedTuple):
     deviation : float
         Standard deviation between runs (divisor: runs - 1), in the unit of the column.
     split_error : float or None
-        Standard deviation between different splits of the same instances into training and test set, in the unit of
-        the column. None if it was not measured.
+        Standard deviation between different splits of the same instances into training and test set, in the unit of the
+        column. The value is None if this deviation was not measured.
     """
 
     runs: int

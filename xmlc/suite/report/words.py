@@ -11,6 +11,6 @@ def count_of(number: int, noun: str) -> str:
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Join the first ``listed`` texts, with ``between`` between them. Append the number of texts left out, if any."""
+    """Join the first ``listed`` texts by the separator ``between``. Append the number of texts left out, if any."""
     more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
     return between.join([*texts[:listed], *more])

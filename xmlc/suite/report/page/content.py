@@ -122,7 +122,7 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     earlier = earlier_sources(root, known, _datasets(sources))
     environments = Environments([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
-    # The tables are built before the contests. Building tables registers the names of models, which the contests use.
+    # The tables are built first, because this registers the names of models that the comparisons of models use.
     built = [build_table(made, known) for made in tables]
     contests = contests_of(sources, earlier, of_suites, environments)
     papers = []

@@ -33,7 +33,10 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an SVG as a data address, for an attribute in single quotes. Long numbers keep one decimal."""
+    """Return an SVG as a data address, for an attribute in single quotes.
+
+    Long numbers in the SVG are cut to one decimal.
+    """
     text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 

@@ -33,7 +33,7 @@ SIGNS = {
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
-HEADINGS = {"fitted": "fitted to published results"}  # Headings that differ from the names of outcomes.
+HEADINGS = {"fitted": "fitted to published results"}  # These headings differ from the names of the outcomes.
 # The verdict on a claim begins with one of these words, which selects its class in the style sheet.
 WORDS: dict[Word, str] = {
     "holds": "good",

@@ -122,7 +122,10 @@ class TableOnPage:
         return replace(part, numbers=list(map(self._join, part.numbers)))
 
     def _join(self, number: Number) -> Number:
-        """Return our number with the published number and the verdict, and remember that the page shows it."""
+        """Return our number with the published number and the verdict.
+
+        Record that the page shows the published number.
+        """
         about = dict(zip(self.table.keys, number.key))
         found = self._of_paper(number.key, number.quantity) if number.key else None
         if found:
