@@ -34,7 +34,10 @@ def tar_of(members, mode="w", extra=()):
 
 
 def unpack_tar(archive, folder):
-    """Unpack a trusted tar archive of plain files. Python has no filter of members before 3.11.4."""
+    """Unpack a trusted tar archive of plain files.
+
+    Before version 3.11.4, Python has no filter for the members of an archive.
+    """
     with tarfile.open(archive) as content:
         for member in content:
             file = folder / member.name

@@ -6,7 +6,7 @@ from benchmarks.__main__ import group
 
 
 def run_benchmark(folder, *arguments):
-    """Run a benchmark and return its rows by contender, task, measure and threads."""
+    """Run a benchmark and return its rows. Keys are contender, task, measure and number of threads."""
     out = folder / "bench.csv"
     group.main([*map(str, arguments), "--out", str(out)], standalone_mode=False)
     with open(out, newline="") as file:
@@ -15,5 +15,5 @@ def run_benchmark(folder, *arguments):
     for row in rows:
         row["value"], row["rounds"] = float(row["value"] or "nan"), [float(one) for one in row["rounds"].split()]
         found[row["contender"], row["task"], row["measure"], int(row["threads"])] = row
-    assert len(found) == len(rows)  # no row is written twice
+    assert len(found) == len(rows)  # The benchmark writes no row twice.
     return found

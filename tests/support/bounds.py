@@ -1,7 +1,7 @@
 """Compile kernels so that any index outside its array raises an IndexError (pytest plugin of `make bounds`).
 
-``NUMBA_BOUNDSCHECK=1`` alone counts every negative index from the end. Kernels only mean that if -1 is a constant in
-their source. It also does not check the views of `xmlc.kernels.arrays.unchecked_view`.
+``NUMBA_BOUNDSCHECK=1`` alone counts every negative index from the end. Kernels only count from the end if -1 is a
+constant in their source. ``NUMBA_BOUNDSCHECK=1`` also does not check the views of `xmlc.kernels.arrays.unchecked_view`.
 """
 
 import numba.np.arrayobj

@@ -11,7 +11,7 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
     """Return a table built from records in a folder.
 
     ``published`` has the paper's printed tables as CSV, by name. ``models`` and ``suite`` are the content of a suite's
-    YAML file. It is only written if there are models.
+    YAML file. The YAML file is only written if there are models.
     """
     for printed, text in (published or {}).items():
         file = folder / "published" / paper / f"{printed}.csv"

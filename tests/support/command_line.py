@@ -27,7 +27,10 @@ def run(*arguments):
 
 
 def call(command, *arguments):
-    """Run one command of `xmlc` and return its output. Exceptions pass, and numba keeps its number of threads."""
+    """Run one command of `xmlc` and return its output.
+
+    Exceptions reach the caller, and numba keeps its number of threads.
+    """
     with own_threads():
         result = CliRunner().invoke(command, list(map(str, arguments)))
     if result.exception and not isinstance(result.exception, SystemExit):

@@ -7,7 +7,10 @@ import pytest
 
 
 def absent(text, *facts):
-    """Return the facts that the text lacks. A fact is whole: "row 1" is not in "row 12". A list is several facts."""
+    """Return the facts that the text lacks.
+
+    A fact is found only as whole words: "row 1" is not in "row 12". A list is several facts.
+    """
     each = [fact for one in facts for fact in (one if isinstance(one, list) else [one])]
     return [fact for fact in map(str, each) if not re.search(_whole(fact), text)]
 

@@ -11,15 +11,18 @@ from xmlc.models.fastxml._partition import FIXED_POINT, GAIN_TOLERANCE
 
 
 def rank(sums, weights):
-    """Return labels by their weighted sum, rounded to an integer, largest first, ties to the smaller label."""
+    """Return the labels in descending order of their weighted sums, rounded to integers.
+
+    In ties, the smaller label is first.
+    """
     scores = [math.floor(float(s) * float(w) + 0.5) for s, w in zip(sums, weights, strict=True)]
     return sorted(range(len(sums)), key=lambda label: (-scores[label], label))
 
 
 def partition(label_sets, weights, side, normalised=True):
-    """Rank labels and move instances in turns until nDCG, or DCG, gains less than the tolerance.
+    """Rank labels and move instances in turns until nDCG (or DCG) increases by less than the tolerance.
 
-    Return the side of each instance and the last value.
+    Return the side of each instance and the last value of nDCG (or DCG).
     """
     n_labels, side = len(weights), list(side)
     ideal = [round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0 for s in label_sets]
@@ -55,7 +58,7 @@ def objective(X, side, costs, weights):
 
 
 def estimates_of(forest, x):
-    """Return exact mean shares by label over the leaves that x reaches, and the number of nodes passed."""
+    """Return each label's exact mean share over the leaves that x reaches, and the number of inner nodes passed."""
     shares, passed = {}, 0
     for root in forest.roots:
         node = int(root)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Serve ``server.files`` (path -> bytes)."""
+    """Serve the contents in ``server.files``, a dict from path to bytes."""
 
     def do_GET(self):
         server, path = self.server, self.path
@@ -31,9 +31,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def serve():
     """Run the server on a free port of 127.0.0.1, in a thread that ends with the block.
 
-    By path, ``statuses`` has the statuses of the next answers, and ``cuts`` the number of bytes after which they break
-    off. ``headers`` has more headers by path, with None for a header to leave out. ``requests`` lists all requested
-    paths.
+    These dicts have paths as keys. ``statuses`` has the statuses of the next answers. ``cuts`` has the numbers of bytes
+    after which the next answers break off. ``headers`` has additional headers, with None for a header to leave out.
+    ``requests`` lists all requested paths.
     """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.files, server.statuses, server.cuts, server.headers, server.requests = {}, {}, {}, {}, []

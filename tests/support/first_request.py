@@ -10,7 +10,8 @@ from scipy import sparse
 from xmlc.models import PLT
 
 rng = np.random.default_rng(0)
-X = sparse.csr_array(sparse.random_array((300, 90), density=0.2, rng=rng))  # float64, as of scikit-learn's vectorizers
+# The values are float64, as scikit-learn's vectorizers return them.
+X = sparse.csr_array(sparse.random_array((300, 90), density=0.2, rng=rng))
 Y = sparse.csr_array(rng.random((300, 30)) > 0.9)
 with event.install_recorder("numba:compile") as compiled:
     if sys.argv[1] == "train":

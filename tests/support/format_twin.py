@@ -1,11 +1,14 @@
-"""Read data in plain Python. The kernels must return the same."""
+"""Read data in plain Python. The kernels must return the same data."""
 
 import numpy as np
 from scipy import sparse
 
 
 def read_rows(text, base=0, shape=None):
-    """Return X and Y of rows ``label,label feature:value ...`` without a header, by split and float."""
+    """Return X and Y of rows ``label,label feature:value ...`` without a header.
+
+    Rows are parsed by `str.split` and `float`.
+    """
     rows, label_sets = [], []
     for line in text.split("\n")[:-1]:
         line = line.rstrip("\r")

@@ -17,7 +17,7 @@ def all_sets(m):
 
 @lru_cache
 def f_of_pairs(m):
-    """Return F of every pair of sets with 0/0 = 1, shape (2^m, 2^m)."""
+    """Return F of every pair of label sets with 0/0 = 1, shape (2^m, 2^m)."""
     sets = all_sets(m).astype(int)
     total = sets.sum(axis=1)[:, None] + sets.sum(axis=1)
     return np.where(total > 0, 2 * (sets @ sets.T) / np.maximum(total, 1), 1.0)
@@ -40,7 +40,7 @@ def independent_pmf(p):
 
 
 def random_marginals(rng, n, m):
-    """Return mostly small marginals, of which some are equal, some 0 and some 1."""
+    """Return random marginals. Most are small, some are equal, some are 0, and some are 1."""
     p = np.round(rng.random((n, m)) ** rng.choice([1, 3]), rng.choice([1, 6]))
     for value in (0.0, 1.0):
         p[rng.random((n, m)) < rng.choice([0, 0.2])] = value
@@ -48,22 +48,25 @@ def random_marginals(rng, n, m):
 
 
 def random_joint(rng, m):
-    """Return a distribution over all sets with strong dependence: few sets have most of the mass."""
+    """Return a distribution over all label sets with strong dependence: few sets have most of the probability."""
     return rng.dirichlet(np.full(2**m, rng.choice([0.02, 0.2, 1.0])))
 
 
 def by_size(pmfs, m):
-    """Return P and p(Y = 0) of distributions over all sets, by definition, with a column for each size."""
+    """Return P and p(Y = 0) of distributions over all label sets, by definition. P has a column for each size."""
     sets = all_sets(m)
     P = np.zeros((len(pmfs), m, m))
     for i, pmf in enumerate(pmfs):
         for y, probability in zip(sets, pmf):
-            P[i, y, y.sum() - 1] += probability  # the empty set has no label to add to
+            P[i, y, y.sum() - 1] += probability  # The empty set has no label whose term could be added.
     return LabelsBySize(P, np.array([pmf[0] for pmf in pmfs]), np.arange(1, m + 1))
 
 
 def random_samples(rng, n, m, n_samples):
-    """Return draws from a random joint distribution for each instance. Some are empty, and many are equal."""
+    """Return draws from a random joint distribution for each instance.
+
+    Some of the drawn label sets are empty, and many are equal.
+    """
     rows = [all_sets(m)[rng.choice(2**m, size=n_samples, p=random_joint(rng, m))] for _ in range(n)]
     return Samples(sparse.csr_array(np.vstack(rows)), n_samples)
 
@@ -75,7 +78,7 @@ def empirical_pmfs(samples, m):
 
 
 def counted_by_size(samples):
-    """Return P and p(Y = 0) of every instance by counting its samples, with a column for each size."""
+    """Count samples to get P and p(Y = 0) of every instance. P has a column for each size."""
     m, sizes = samples.Y.shape[1], np.arange(1, samples.Y.shape[1] + 1)
     drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
     of_size = drawn.sum(axis=2)[:, :, None] == sizes

@@ -7,7 +7,8 @@ import numpy as np
 from xmlc.models.ldsm._regressors import NodeSettings
 
 
-# lambda_1 and lambda_2 are not whole numbers, because then equal costs would be common and rounding would decide.
+# lambda_1 and lambda_2 are not whole numbers. With whole numbers, equal costs would be common, and rounding would
+# decide.
 def node_settings(arity=2, adaptive=True, **options):
     values = {"epochs": 3, "learning_rate": 0.2, "lambda_1": 1.7, "lambda_2": 0.9, "random_ties": False}
     return NodeSettings(

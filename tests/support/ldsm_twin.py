@@ -25,7 +25,10 @@ def probabilities(sums, seen):
 
 
 def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
-    """Return J for each s = 1 .. 2**M - 1 by Algorithm 3. ``seen`` already counts the instance, ``sums`` does not."""
+    """Return J for each s = 1 .. 2**M - 1 by Algorithm 3.
+
+    The counts ``seen`` include the instance, but ``sums`` do not.
+    """
     arity, result = len(sums), {}
     for s in range(1, 1 << arity):
         after = [list(row) for row in sums]
@@ -37,9 +40,10 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
 
 
 def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive, start=0.0):
-    """Train by Algorithm 2 from given weights, ties to the first s. X is dense and scaled, its last column constant.
+    """Train by Algorithm 2 from given weights.
 
-    Return weights (M, d), J after each epoch, and the directions of each instance in the last epoch.
+    In ties, the first s is chosen. X is dense and scaled, and its last column is constant. Return weights (M, d), J
+    after each epoch, and the directions of each instance in the last epoch.
     """
     weights, squares = np.zeros((arity, X.shape[1])) + start, np.zeros((arity, X.shape[1]))
     sums, seen = [[0.0] * n_labels for _ in range(arity)], [0] * n_labels
@@ -72,7 +76,10 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
 
 
 def directions(margins):
-    """Return by Algorithm 4 all directions whose margin reaches 1/2, or else the best."""
+    """Return by Algorithm 4 all directions whose margin reaches 1/2.
+
+    If there are none, return the direction with the largest margin.
+    """
     sent = [j for j, margin in enumerate(margins) if margin >= 0.5]
     return sent or [int(np.argmax(margins))]
 
@@ -102,7 +109,10 @@ def leaves_of(forest, tree, x):
 
 
 def estimates_of(forest, x, per_label=True):
-    """Return each label's mean share over trees and their leaves, in fractions, and the number of inner products."""
+    """Return the share of each label, and the number of inner products.
+
+    Shares are fractions, averaged over the leaves of each tree, and then over trees.
+    """
     n_trees, shares, passed = len(forest.inner_starts) - 1, {}, 0
     for tree in range(n_trees):
         leaves, n_products = leaves_of(forest, tree, x)
@@ -117,7 +127,10 @@ def estimates_of(forest, x, per_label=True):
 
 
 def predict(forest, x):
-    """Return the sum of histograms by label in fractions (Algorithm 5 for each tree), and the number of leaves."""
+    """Sum the leaves' histograms in fractions (Algorithm 5 for each tree).
+
+    Return the sum of each label and the number of leaves.
+    """
     hist, n_leaves = {}, 0
     for tree in range(len(forest.inner_starts) - 1):
         for leaf in leaves_of(forest, tree, x)[0]:

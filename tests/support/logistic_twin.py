@@ -1,4 +1,7 @@
-"""Solve logistic regressions in plain Python, one label at a time. Sums have the order of the kernels."""
+"""Solve logistic regressions in plain Python, one label at a time.
+
+Terms are added in the same order as in the kernels.
+"""
 
 import numpy as np
 
@@ -8,7 +11,7 @@ TOLERANCE = 1e-20
 
 
 def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, grid):
-    """Return weights, constant, losses on held-out rows for each C, and the largest relative decrement.
+    """Return the weights, the constant, the loss on held-out rows for each C, and the largest relative decrement.
 
     Z and held_out are dense. y and y_held_out are bool. v and v_held_out are the weights of instances.
     """
@@ -53,7 +56,7 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
 
 
 def conjugate_gradients(Z, C, c, means, g, inverse, f):
-    """Return the step, its effect on the scores, its gain, and whether the residual reached its target."""
+    """Return the step, its effect on the scores, its gain, and whether the residual is as small as required."""
     n, d = Z.shape
     step, moves, gain = [0.0] * d, [0.0] * n, 0.0
     r, p = list(g), [inverse[k] * g[k] for k in range(d)]
@@ -78,7 +81,10 @@ def conjugate_gradients(Z, C, c, means, g, inverse, f):
 
 
 def row_product(row, p):
-    """Return the sum of two sums, over non-zeros in even places and in odd places."""
+    """Return the sum of two sums.
+
+    One sum is over the non-zeros in even places, the other over the non-zeros in odd places.
+    """
     terms = [row[k] * p[k] for k in np.flatnonzero(row)]
     return in_order(terms[::2]) + in_order(terms[1::2])
 
@@ -116,7 +122,7 @@ def sums_of(Z, multiples):
 
 
 def in_order(numbers):
-    """Return a sum added in order. Python's sum of floats compensates for rounding."""
+    """Return the sum of numbers that are added in order. Python's `sum` may compensate for rounding."""
     total = 0.0
     for number in numbers:
         total += number

@@ -5,7 +5,10 @@ from scipy import sparse
 
 
 def data(n, d, seed, kind="weights", n_queries=9):
-    """Return instances, label sets and queries. Some instances are equal or empty, some queries are instances."""
+    """Return instances, label sets and queries.
+
+    Some instances are equal or empty, and some queries are equal to instances.
+    """
     rng = np.random.default_rng(seed)
     density = rng.uniform(0.02, 0.5)
     X = sparse.random_array((n + n_queries, d), density=density, rng=rng, dtype=np.float32, format="csr")

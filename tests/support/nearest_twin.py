@@ -16,14 +16,14 @@ def similarity(row, query, beta, rank):
 
 
 def ranks(X):
-    """Return the place of each feature by descending document frequency, ties to the smaller feature."""
+    """Return the place of each feature by descending document frequency. In ties, the smaller feature is first."""
     frequencies = np.count_nonzero(X, axis=0)
     order = sorted(range(X.shape[1]), key=lambda j: (-frequencies[j], j))
     return {feature: place for place, feature in enumerate(order)}
 
 
 def neighbours(X, Q, S, beta):
-    """Return the S nearest rows of dense ``X`` to each row of dense ``Q``, as (numbers, similarities)."""
+    """For each row of dense ``Q``, return the row numbers and similarities of the S nearest rows of dense ``X``."""
     numbers = np.full((len(Q), S), -1, dtype=np.int32)
     similarities = np.zeros((len(Q), S), dtype=np.float32)
     rank = ranks(X)
@@ -35,7 +35,10 @@ def neighbours(X, Q, S, beta):
 
 
 def estimates(numbers, similarities, Y, alpha, row_weights=None):
-    """Return each label's share of the votes (Section 3.5), dense float32. Row weights of votes sum to S at most."""
+    """Return each label's share of the votes (Section 3.5), dense float32.
+
+    The row weights of the votes are cut so that they sum to at most S.
+    """
     shares = np.zeros((len(numbers), Y.shape[1]), dtype=np.float32)
     for q, (these, weights) in enumerate(zip(numbers, similarities, strict=True)):
         votes, total, left = np.zeros(Y.shape[1]), 0.0, len(these)

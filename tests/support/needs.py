@@ -23,10 +23,11 @@ def find_mirror():
     return Path(folder) if folder else None
 
 
-# A test for each need, and a remedy if it is missing.
+# Each need has a function that checks it, and a remedy if the need is not met.
 NEEDS = {
     "tune": (lambda: has("smac"), "make env EXTRAS=tune"),
-    "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),  # any folder `build` would match
+    # Any folder `build` would match the package `build`, so its dependency is checked.
+    "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),
     "baselines": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=baselines"),
     "serve": (lambda: has("fastapi", "uvicorn"), "make env EXTRAS=serve"),
     "lint": (lambda: has("ruff"), "make env EXTRAS=lint"),
@@ -43,7 +44,7 @@ NEEDS = {
 
 
 def require(name):
-    """Return the result of the test for a need, or skip the running test if it is missing."""
+    """Return the result of the check of a need. If the need is not met, skip the running test."""
     find, remedy = NEEDS[name]
     found = find()
     if not found:

@@ -10,7 +10,10 @@ from xmlc.models.plt.training import train_nodes
 
 
 def stream(n=120, d=25, m=40, seed=0):
-    """Return instances whose labels appear little by little. Some have no labels, some no features."""
+    """Return instances whose labels appear little by little.
+
+    Some instances have no labels, and some have no features.
+    """
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
     Y = np.zeros((n, m), dtype=bool)

@@ -9,7 +9,10 @@ from xmlc.kernels.counter_random import random_below, stream_key
 
 
 class Classifier:
-    """Train a logistic regression by AdaGrad on the features seen so far. The constant is feature None."""
+    """Train a logistic regression by AdaGrad on the features seen so far.
+
+    The key None stands for the constant feature.
+    """
 
     def __init__(self, gamma, eps):
         self.gamma, self.eps, self.sign = gamma, eps, 1
@@ -91,7 +94,7 @@ class NaiveOPLT:
         return v
 
     def grow_as_program(self, x, new):
-        """Add all new labels of an instance like the authors' program. Its groups may contain leaves."""
+        """Add all new labels of an instance like the authors' program. Groups of that program may contain leaves."""
         v, b_max = self.root, self.max_leaf
         if len(v.children) < self.arity:
             v, b_max = self.add_node(v), len(new)
@@ -126,7 +129,10 @@ class NaiveOPLT:
         return 0 if v.parent is None else 1 + self.levels(v.parent)
 
     def selected(self, x, selected):
-        """Return the node that a label extends. The first new label of an instance finds it by descending."""
+        """Return the node to which a label is added.
+
+        For the first new label of an instance, descend from the root to this node.
+        """
         v = self.root if selected is None else selected
         level = 0
         while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
@@ -162,7 +168,7 @@ class NaiveOPLT:
         new.eta, new.theta = v.theta.copy(), v.theta.copy()
 
     def estimates(self, x):
-        """Return the estimate of each seen label, the product along its path."""
+        """Return the estimate of each seen label, which is the product of the estimates along its path."""
         x, result = {**x, None: 1.0}, {}
         for label, node in self.leaf.items():
             result[label] = 1.0

@@ -87,7 +87,7 @@ SPLIT = frozenset({(PAPER, "yeast")})
 
 
 def page_of_run(run, judge=None):
-    """Return the page of a small run. By default, only the split of yeast is the paper's."""
+    """Return the page of a small run. By default, only yeast has the same split as in the paper."""
     tables = finished_tables(run / "results/tables", [PAPER])
     return page_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run)
 
@@ -126,7 +126,7 @@ def on_page(number, **marks):
 
 
 def cell(page, table, panel, row, heading):
-    """Return the cell of a printed table by the names of its row and heading."""
+    """Return the cell of a printed table that has the given row and heading."""
     found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
     place = list(map(list, found.rows)).index(row)
     return on_page(next(part.numbers[place] for part in found.columns if part.heading == heading))
@@ -141,7 +141,7 @@ def contests(*records, earlier=(), of_suites=("yeast",)):
 
 
 def shown(contest, heading):
-    """Return a column of a contest by the names of the models."""
+    """Return a column of a contest as a dict from model name to number."""
     place = [part.heading for part in contest.panel.columns].index(heading)
     marks = [{"best": (i, place) in contest.panel.best, "tied": (i, place) in contest.tied}
              for i in range(len(contest.panel.rows))]  # fmt: skip

@@ -30,7 +30,7 @@ def random_nodes(m, arity, d, seed):
 
 
 def drop_small(nodes, cut, n_jobs=None):
-    """Return dense nodes without weights w with abs(w) <= cut, as training with this weight threshold."""
+    """Return dense nodes without weights of absolute value up to ``cut``, as after training with this threshold."""
     degrees = np.concatenate(([1], np.diff(nodes.children)))
     appendable = Appendable()
     counts = append_rows(appendable, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
@@ -40,25 +40,25 @@ def drop_small(nodes, cut, n_jobs=None):
 
 
 def nbytes(nodes):
-    """Return the bytes of weights in either form, without the arrays that both have."""
+    """Return the bytes of weights in dense or compact form, without the arrays that both forms have."""
     both = ("children", "label", "bias", "feature_starts", "weight_starts", "entry_starts")
     return sum(array.nbytes for name, array in nodes._asdict().items() if name not in both)
 
 
 def hashed_nodes(tree, seed):
-    """Return weights in a table of 16, with biases."""
+    """Return hashed weights in a table of 16 numbers, with biases."""
     rng, n = np.random.default_rng(seed), tree.n_nodes
     table, bias = rng.normal(size=16).astype(np.float32), rng.normal(size=n).astype(np.float32)
     return HashedWeights(tree.children, tree.label, table, 1 + rng.random(n), bias, np.uint64(seed))
 
 
 def every_store(tree, nodes, seed):
-    """Return the dense nodes, the same without zeros, and random hashed nodes."""
+    """Return the dense nodes, the same nodes in compact form without zeros, and random hashed nodes."""
     return nodes, drop_small(nodes, 0.0), hashed_nodes(tree, seed)
 
 
 def weights_of(nodes):
-    """Return either form as {(block, feature, sibling): weight}."""
+    """Return dense or compact weights as {(block, feature, sibling): weight}."""
     found = {}
     for block in range(nodes.feature_starts.size - 1):
         start, end = nodes.feature_starts[block : block + 2]

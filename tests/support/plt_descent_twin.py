@@ -1,7 +1,7 @@
-"""Compute estimates and searches of a label tree in plain code. The kernels that descend by levels must equal them.
+"""Compute estimates and searches of a label tree in plain code.
 
-None of this is the code under test. Only a multiply-add, two functions of one number and a hash function come from
-the package.
+The kernels that descend level by level must return equal results. None of this is the code under test. Only a
+multiply-add, two functions of one number and a hash function come from the package.
 """
 
 import numpy as np
@@ -14,7 +14,10 @@ from xmlc.kernels.float32 import exp_of_negative, fma, sigmoid
 
 @njit
 def linear_scores(ids, values, weights, bias):
-    """Return the linear scores of all nodes for one instance, exact to the bit. Weights are (nodes, features)."""
+    """Return the linear scores of all nodes for one instance, exact to the bit.
+
+    Weights have the shape (nodes, features).
+    """
     scores = bias.copy()
     for k in range(ids.size):
         for node in range(bias.size):
@@ -38,7 +41,10 @@ def hashed_scores(ids, values, table, scale, bias, seed):
 
 @njit
 def estimates_of(scores, link):
-    """Return estimates by a link: 0 is the logistic loss, p the squared hinge loss to the power p."""
+    """Return estimates from linear scores.
+
+    Link 0 is for the logistic loss. With link p > 0, an estimate is exp(-h^p) for the hinge loss h.
+    """
     estimates = np.empty_like(scores)
     for node in range(scores.size):
         gap = max(np.float32(1) - scores[node], np.float32(0))
@@ -50,7 +56,7 @@ def estimates_of(scores, link):
 
 
 def given_parents(x, nodes, link):
-    """Return estimates of all nodes given their parents, (instances, nodes)."""
+    """Return the estimates of all nodes, given that their parents are positive, shape (instances, nodes)."""
     rows = [slice(*x.indptr[i : i + 2]) for i in range(x.indptr.size - 1)]
     if hasattr(nodes, "table"):
         weights = nodes.table, nodes.scale, nodes.bias, nodes.seed
@@ -64,7 +70,10 @@ def given_parents(x, nodes, link):
 
 
 def all_estimates(x, nodes, link):
-    """Return estimates of all nodes, (instances, nodes): products along the paths, in float32."""
+    """Return the estimates of all nodes, shape (instances, nodes).
+
+    Each is the product along the node's path, in float32.
+    """
     estimates = given_parents(x, nodes, link)
     for node in np.flatnonzero(nodes.label < 0):
         estimates[:, nodes.children[node] : nodes.children[node + 1]] *= estimates[:, [node]]
@@ -72,16 +81,17 @@ def all_estimates(x, nodes, link):
 
 
 def labels_above(nodes, estimates, thresholds):
-    """Return the labels above thresholds of nodes, their estimates, and the number of classifiers evaluated."""
+    """Return the labels whose estimates exceed thresholds, their estimates, and the number of classifiers evaluated."""
     reached = np.flatnonzero(estimates > thresholds)
     leaves = reached[nodes.label[reached] >= 0]
     return nodes.label[leaves], estimates[leaves], 1 + np.diff(nodes.children)[reached].sum()
 
 
 def weighted(nodes, estimates, largest):
-    """Return the scores that rank nodes: estimates times weights of leaves or powers of two of inner nodes.
+    """Return the scores that rank nodes.
 
-    Without weights these are the estimates.
+    The estimate of a leaf is multiplied by its weight, and of an inner node by a power of two. Without weights, the
+    scores are the estimates.
     """
     if largest.size == 0:
         return estimates
@@ -90,7 +100,7 @@ def weighted(nodes, estimates, largest):
 
 
 def best_labels(nodes, estimates, k):
-    """Return the k best labels, their estimates, and the number of classifiers in a best-first search.
+    """Return the k best labels, their estimates, and the number of classifiers that a best-first search evaluates.
 
     Estimates may be weighted.
     """
@@ -104,7 +114,7 @@ def best_labels(nodes, estimates, k):
 
 
 def best_of_beam(nodes, estimates, k, beam):
-    """Return labels and estimates that a beam finds, best first, and the largest estimate left out, or -1."""
+    """Return labels and estimates that a beam search finds, best first, and the largest estimate left out, or -1."""
 
     def best(found):
         return sorted(found, key=lambda node: (-estimates[node], node))

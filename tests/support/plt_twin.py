@@ -1,4 +1,4 @@
-"""Train a PLT in plain, slow Python. The kernels of xmlc.models.plt must equal it."""
+"""Train a PLT in plain, slow Python. The kernels of xmlc.models.plt must train equal models."""
 
 import numpy as np
 

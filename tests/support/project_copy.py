@@ -16,7 +16,7 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-COUNTS = re.compile(r"^jobs: (.*)$", re.MULTILINE)  # how a dry run ends
+COUNTS = re.compile(r"^jobs: (.*)$", re.MULTILINE)  # A dry run ends with this line.
 
 
 def counts_of(said):
@@ -53,7 +53,7 @@ class Project:
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
         few["inference"] = {"split": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        # Another test runs the forest on a dataset of a mirror. Here it would only cost a compilation.
+        # Another test runs the forest on a dataset of a mirror. In this copy, the forest would only cost a compilation.
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("fastxml"))
         self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
         self.edit_yaml(
@@ -64,7 +64,7 @@ class Project:
         for paper, left_out in (("plt2016", ("plt-hashed", "swnn", "ldsm-mean")), ("ldsm2020", ("swnn",))):
             for name in left_out:
                 self.edit_yaml(f"config/papers/{paper}.yaml", lambda content, name=name: content["models"].pop(name))
-        # Other tests run the methods of this paper. Here each would cost a compilation.
+        # Other tests run the other methods of this paper. In this copy, each method would cost a compilation.
         one = {"methods": {"pcc": ["gfm"], "br": ["gfm"]}}
         self.edit_yaml("config/papers/gfm2011.yaml", lambda content: content["inference"].update(one))
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
@@ -75,7 +75,7 @@ class Project:
 
     @contextmanager
     def restored(self, *names):
-        """Restore files after the block."""
+        """Restore the files with these names after the block."""
         before = {name: (self.folder / name).read_text() for name in names}
         try:
             yield

@@ -1,4 +1,4 @@
-"""Provide hand-made files that accompany records, like the records of report_cases."""
+"""Provide hand-made contents of further files that steps write, in addition to the records in report_cases."""
 
 from report_cases import dataset
 

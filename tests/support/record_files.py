@@ -24,7 +24,10 @@ def as_record(content):
 
 
 def check_round_trip(folder, kind, content):
-    """Return the record of some content, after a check that reading and writing it again keep every byte."""
+    """Return the record of some content.
+
+    Check that every byte stays the same if the record is read and written again.
+    """
     path = save(folder, content)
     record = kind.read(path)
     record.write(folder / "again.json")
@@ -34,7 +37,7 @@ def check_round_trip(folder, kind, content):
 
 
 def changed(content, keys, value):
-    """Return a copy with another value at a place. A value of ``...`` removes the key."""
+    """Return a copy of some content with another value at a place. A value of ``...`` removes the key."""
     content = deepcopy(content)
     part = content
     for key in keys[:-1]:

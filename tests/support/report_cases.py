@@ -1,4 +1,4 @@
-"""Provide hand-made records, small enough to compute every table by head."""
+"""Provide hand-made records, small enough to compute every table by hand."""
 
 import json
 
@@ -66,7 +66,10 @@ def every_method(name="yeast", model="plt", seed=0, f=0.4):
 
 
 def every_measure(name="yeast", model="plt", seed=0, shift=0.0):
-    """Return records of thresholds tuned for each measure, each of which is best at this measure."""
+    """Return one record of thresholds for each measure.
+
+    Thresholds that are tuned for a measure have the best value of this measure.
+    """
     records = []
     for own, measure in enumerate(MEASURES):
         record = thresholds(name, model, "for-" + measure.replace("_", "-"), seed)
@@ -110,7 +113,7 @@ def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0
 
 
 def calibration(name="yeast", model="plt", seed=0, **changes):
-    """Return a record of how far estimates are from probabilities."""
+    """Return a record of `xmlc thresholds` on the calibration of estimates."""
     metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
     record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {"hyperparameters": {"arity": 16}, "split": "80", "metrics": metrics}

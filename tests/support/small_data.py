@@ -13,7 +13,10 @@ from xmlc.suite.steps.prepare import prepare
 
 
 def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
-    """Return sparse random instances and labels that depend on them. Some have no labels, some no features."""
+    """Return sparse random instances and labels that depend on them.
+
+    Some instances have no labels, and some have no features.
+    """
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr")
     scores = X @ rng.normal(size=(d, m)) + rng.normal(scale=0.3, size=(n, m))

@@ -1,4 +1,4 @@
-"""Provide a run of six small jobs, from a mirror to a table, for tests that disturb it."""
+"""Provide a run of six small jobs, from a mirror to a table, for tests that interrupt this run."""
 
 import json
 import os
@@ -43,11 +43,11 @@ class SmallRun(Project):
         self.words = ("demo", "--config", "mirror=mirror", "threads=1")
 
     def finish(self):
-        """Run to the end and return the output."""
+        """Run the workflow to the end and return its output."""
         return self.run_well(*self.words)
 
     def seconds(self):
-        """Run from the beginning with compiled kernels and return the time, in seconds."""
+        """Run the workflow from the beginning with compiled kernels, and return its wall time in seconds."""
         while True:
             compiled, begun = self.kernels(), time.monotonic()
             self.unmake()
@@ -93,11 +93,11 @@ class SmallRun(Project):
         return {name for name in names if not name.startswith("results/published/")}
 
     def arrays(self):
-        """Return digests of all arrays with final names, by name."""
+        """Return the digest of each array that has its final name. Keys are the names."""
         return {name: sha256(self.folder / name) for name in self.files() if name.endswith(".npy") and not hidden(name)}
 
     def outcome(self):
-        """Return everything that is the same after every run of this command."""
+        """Return the files, arrays and tables, which are the same after every finished run."""
         return self.files(), self.arrays(), self.tables()
 
     def check_whole(self, arrays):
@@ -120,12 +120,12 @@ class SmallRun(Project):
             try:
                 log = tuple(json.loads(note.read_text())["log"])
             except ValueError:
-                continue  # incomplete, because the run was killed
+                continue  # The note is incomplete, because the run was killed.
             jobs.setdefault(log, {})[note.name] = urlsafe_b64decode(note.name).decode()
         made = [name for notes in jobs.values() if not unfinished & set(notes) for name in notes.values()]
         return {name: (self.folder / name).lstat().st_ino for name in made if (self.folder / name).exists()}
 
 
 def hidden(name):
-    """Return whether a file, or a folder of its path, belongs to Snakemake or has not its final name yet."""
+    """Return whether a file, or a folder of its path, belongs to Snakemake or has a temporary name."""
     return any(part.startswith(".") for part in name.split("/"))

@@ -1,4 +1,4 @@
-"""Compute tail classifiers in plain, slow Python. xmlc.models.tail_classifiers must equal them."""
+"""Compute tail classifiers in plain, slow Python. xmlc.models.tail_classifiers must compute equal values."""
 
 import numpy as np
 

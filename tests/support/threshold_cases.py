@@ -10,7 +10,10 @@ CASES = {"n": st.integers(1, 14), "m": st.integers(1, 7), "seed": st.integers(0,
 
 
 def random_case(n, m, seed, levels=6):
-    """Return estimates on few levels, so that ties are common. Some are missing, and some labels have no positives."""
+    """Return estimates on few levels, so that ties are common.
+
+    Some estimates are missing, and some labels have no positive instances.
+    """
     rng = np.random.default_rng(seed)
     estimates = rng.integers(0, levels + 1, size=(n, m)).astype(np.float32) / np.float32(levels)
     Y = rng.random((n, m)) < 0.1 + 0.6 * estimates
@@ -33,7 +36,10 @@ BELOW = np.float32(0)
 
 
 def naive_candidate(estimates, hits, n_positives):
-    """Return the best of all candidate thresholds, from none to all, in exact fractions. Ties go to the first."""
+    """Return the candidate threshold with the highest F.
+
+    F is an exact fraction. In ties, the highest threshold is best.
+    """
     best, threshold = Fraction(0 if n_positives else 1), max(estimates)
     for v in sorted(set(estimates), reverse=True):
         chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]

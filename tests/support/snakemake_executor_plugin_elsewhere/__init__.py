@@ -1,8 +1,8 @@
-"""Simulate Kubernetes and clouds in an executor of Snakemake: no job sees the files of another.
+"""Simulate Kubernetes and clouds in an executor of Snakemake: no job sees the files of another job.
 
-Each job runs in a new empty folder, by Snakemake's command line for a machine without a shared file system. It fetches
-the sources and inputs from the storage and stores the outputs there. Snakemake finds an executor on Python's path by
-its name.
+Each job runs in a new empty folder, by Snakemake's command line for a machine without a shared file system. The job
+fetches the sources and inputs from the storage and stores the outputs there. Snakemake finds an executor on Python's
+path by its name.
 """
 
 import os
@@ -17,7 +17,7 @@ common_settings = CommonSettings(
     non_local_exec=True,
     implies_no_shared_fs=True,
     job_deploy_sources=True,
-    auto_deploy_default_storage_provider=False,  # the plugin is installed already, as in an image
+    auto_deploy_default_storage_provider=False,  # The plugin is already installed, as in an image of a container.
 )
 
 
