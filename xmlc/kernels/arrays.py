@@ -1,4 +1,4 @@
-"""Copy, sort and slice arrays, count bits of words, and prefetch, in kernels."""
+"""Provide kernels that copy, sort and slice arrays, count the bits of integers, and prefetch entries of arrays."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-READ, KEEP, DATA = 0, 3, 1  # operands of llvm.prefetch: read access, into every cache, data instead of code
+READ, KEEP, DATA = 0, 3, 1  # These operands of llvm.prefetch mean a read, all cache levels, and data.
 
 
 @njit(cache=True, nogil=True)
 def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
-    ``target[: source.size] = source`` has the same effect, but numba also compiles the error for unequal lengths.
-    Compiling the error takes more than a second in each process, and more in each kernel that copies arrays.
+    ``target[: source.size] = source`` has the same effect, but numba also compiles code that raises an error for
+    unequal lengths. Compiling this code takes more than a second in each process, and more in each kernel that copies
+    arrays.
 
     Parameters
     ----------
@@ -117,10 +118,10 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
     to 20 ns, and far longer if two threads slice the same array. A loop over rows of 20 numbers would spend most of its
     time on these additions.
 
-    The owner of the memory must outlive the view. Create views only of a kernel's arguments or of arrays inside these
-    arguments, and return views only to kernels. If the kernel itself created the array, numba frees the array after the
-    code uses it for the last time. The last use may be the call of `unchecked_view`. Use an ordinary slice of an array
-    that the kernel created, unless the kernel uses the array again after the last use of the view.
+    The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
+    arguments. It may return views only to other kernels. numba frees an array that the kernel itself created after the
+    last use of the array, which may be the call of `unchecked_view`. For such an array, use an ordinary slice, unless
+    the kernel uses the array again after the last use of the view.
 
     Parameters
     ----------
@@ -160,9 +161,9 @@ def row_of_csr(x, row):
 def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
-    Reading an array from an ordinary named tuple updates a reference count twice. A called kernel has the same cost
-    when it reads a number from the tuple. A kernel that first calls this function avoids these updates. Kernels must
-    return neither the new tuple nor its arrays to Python.
+    Reading an array from an ordinary named tuple updates a reference count twice. If a kernel passes the tuple to
+    another kernel, reading a number from the tuple also updates the count twice. A kernel that first calls this
+    function avoids these updates. Kernels must return neither the new tuple nor its arrays to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -183,7 +184,7 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Return an array of type ``kind`` without an owner that shares numbers ``start .. end - 1`` of ``source``."""
+    """Return a view of ``source[start:end]`` with type ``kind``, which holds no reference to the memory."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])

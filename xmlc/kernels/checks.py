@@ -11,7 +11,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 
-HEAVIEST = 1e30  # the largest weight of an instance
+HEAVIEST = 1e30  # The weight of an instance is at most HEAVIEST.
 # The texts below are advice in error messages. The texts have no final period.
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
@@ -84,7 +84,7 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return a copy of an error with advice to swap the arguments of the function ``call``."""
+    """Return an error like ``error`` whose message advises swapping the arguments. ``call`` is the correct call."""
     found, _, rest = str(error).partition(", expected")
     advice = rest.partition(". ")[2]
     said = f"Swap the arguments if their order is wrong. Otherwise, {advice[:1].lower()}{advice[1:]}"

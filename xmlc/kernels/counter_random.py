@@ -31,19 +31,19 @@ def stream_key(seed, task):
 
 @njit(cache=True)
 def random_bits(key, counter):
-    """Return random number ``counter`` of a stream: 64 random bits, as uint64."""
+    """Return the random number at position ``counter`` of a stream: 64 random bits, as uint64."""
     return mix64(key + (np.uint64(counter) + np.uint64(1)) * GOLDEN)
 
 
 @njit(cache=True)
 def random_unit(key, counter):
-    """Return random number ``counter`` of a stream, uniform in [0, 1), as float64."""
+    """Return the random number at position ``counter`` of a stream, uniform in [0, 1), as float64."""
     return np.float64(random_bits(key, counter) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True)
 def random_below(key, counter, bound):
-    """Return random number ``counter`` of a stream, an int64 in 0 .. bound - 1 (bias below bound / 2**53)."""
+    """Return an int64 in 0 .. bound - 1 from position ``counter`` of a stream, with a bias below bound / 2**53."""
     return np.int64(random_unit(key, counter) * bound)
 
 
@@ -104,20 +104,20 @@ class Stream(IntEnum):
 
     # Estimators
     PLT_ORDER = 0x0DE  # the order of the instances in which PLT and OPLT learn
-    PLT_PASSES = 0x0DC  # the orders of the passes of dual coordinate descent
+    PLT_PASSES = 0x0DC  # the order of the instances in each pass of dual coordinate descent
     PLT_HASH = 0x4A5  # the positions of hashed weights
     OPLT_POLICY = 0x0B7  # the choices of the policy "random"
     PARABEL_TREE = 0x9A4  # + tree: draws the seed of one tree
-    FASTXML_TREE = 0xFA57  # combined with the seed by exclusive or: the key of a tree
-    LDSM_TREE = 0x1D53  # combined with the seed by exclusive or: the key of a tree
+    FASTXML_TREE = 0xFA57  # seed XOR this number: the key of each tree
+    LDSM_TREE = 0x1D53  # seed XOR this number: the key of each tree
     LDSM_ORDER = 1 << 40  # the order of the instances (may equal SYNTHETIC_ROW, because its key comes from a tree)
-    LOGISTIC_FOLD = 0xCF01D  # the fold of each instance
+    LOGISTIC_FOLD = 0xCF01D  # the fold of each instance for choosing C
     OUT_OF_FOLD = 0x0F01D  # the fold of each instance for learning thresholds
-    STACKING = 0x57AC  # the instances held out for the regression over the members' scores
+    STACKING = 0x57AC  # the instances held out to fit the regression on the members' scores
     CHOICE = 0xC401CE  # the instances for choosing a hyperparameter
     NAPKINXC_ORDER = 0x0E4  # the order of the instances, because online trees of napkinXC do not shuffle
     MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, because VW's memory tree does not shuffle
 
     # Experiments
     TRIAL = 0x70E  # + trial: the hyperparameters of one trial of a random search
-    GROWTH = 1 << 50  # + number of labels: the instances for timing inference, above the streams of simulations
+    GROWTH = 1 << 50  # + 2**20 m: the samples for timing inference with m labels, above the streams of simulations

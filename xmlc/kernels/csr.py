@@ -35,7 +35,7 @@ REMEDIES = {
 }
 ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by at most ROUNDING.
 FEW = 100  # `warn_of_sums` never warns about fewer than FEW instances.
-NO_WEIGHTS = np.zeros(0)  # An empty array stands for no label weights.
+NO_WEIGHTS = np.zeros(0)  # An empty array means that labels have no weights.
 
 
 class KernelCSR(NamedTuple):
@@ -119,7 +119,7 @@ def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
 
 
 def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with new values at the positions of ``X``.
+    """Return a matrix with the given values at the positions of the non-zeros of ``X``.
 
     If ``X`` has the mark of `validated`, the new matrix also gets the mark.
     """
@@ -140,11 +140,11 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """Return a canonical matrix of validated arrays without a copy, which scipy's constructor sometimes makes.
+    """Return a canonical matrix of validated arrays, and copy neither ``data`` nor ``indices``.
 
-    scipy copies small parts of larger arrays. scipy also copies ``indices`` to match an ``indptr`` that exceeds 32
-    bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code that only slices and reads
-    rows accepts different types.
+    scipy's constructor copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that
+    exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code that only slices
+    and reads rows accepts different types.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -154,7 +154,7 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
 
 def released(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix whose arrays map unchanged files, and return the matrix. `release` may free its memory."""
+    """Mark a matrix that maps unchanged files, so that `release` may free its memory. Return the matrix."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
@@ -168,8 +168,8 @@ def release(matrix: sparse.csr_array) -> None:
 def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[tuple[sparse.csr_array, ...]]:
     """Split canonical matrices with the same number of rows into one or more blocks of rows, without a copy.
 
-    Each block is a tuple with the same rows of every matrix. The entries of the first matrix determine the size of the
-    blocks. After reading a block, call `release` with the first matrix of the block.
+    Each block is a tuple with the same rows of every matrix. Each block has about ``ENTRIES_PER_BLOCK`` entries of the
+    first matrix, but at least one row. After reading a block, call `release` with the first matrix of the block.
     """
     entries, n = int(matrix.indptr[-1]), matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
@@ -207,7 +207,8 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     name : str
         The name of ``Y`` in messages.
     other : object
-        The argument of ``call`` next to ``Y``. If ``other`` contains label sets, the arguments are probably swapped.
+        The other argument of the user's call. If ``other`` contains label sets and ``Y`` does not, the arguments are
+        probably swapped.
     call : str
         The correct call, for the message on swapped arguments.
 
@@ -281,7 +282,7 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
-    """Warn if the sum of all estimates is far from the number of labels, so the estimates cannot be probabilities.
+    """Warn if the sum of all estimates is so far from the number of true labels that estimates cannot be probabilities.
 
     Parameters
     ----------
@@ -290,7 +291,7 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
     least, most : float
         The bounds of the interval in which the sum is expected.
     n : int
-        The number of instances. With fewer than 100 instances, the number of labels varies too much for a warning.
+        The number of instances. With fewer than 100 instances, the number of true labels varies too much for a warning.
     """
     if n >= FEW and not least <= found <= most:
         fault = f"found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels"
@@ -310,8 +311,8 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     name : str
         The name of the value in messages.
     kind : {"number", "share", "probability"}
-        A "share" of instances lies between 0 and 1. A "probability" to which estimates are compared lies between 0 and
-        1, or is infinite. An infinite threshold means that no estimate exceeds the threshold.
+        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates. It lies between 0 and
+        1, or is infinite. No estimate exceeds an infinite threshold.
 
     Raises
     ------
@@ -350,7 +351,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     ------
     InvalidDataError
         If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
-        number. If ``dtype`` is bool and a value is neither 0 nor 1.
+        number. With ``dtype`` bool, the error is also raised if a value is neither 0 nor 1.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -456,7 +457,7 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
 
 
 def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores, as arrays like those of `top_k_of`.
+    """Return the first k labels of each instance and their scores, as arrays with the format of `top_k_of`.
 
     Parameters
     ----------

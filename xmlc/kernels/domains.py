@@ -60,7 +60,7 @@ class NumberRange:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Define a domain that contains a few texts."""
+    """Define a domain of a few strings."""
 
     choices: tuple[str, ...]
 
@@ -84,7 +84,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Define the domain of ascending sequences of numbers from another domain."""
+    """Define the domain of ascending sequences whose entries are in the domain ``each``."""
 
     each: NumberRange
 
@@ -152,6 +152,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0
 SOME = NumberRange(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
-LABELS_PER_INSTANCE = "labels-per-instance"  # A search replaces the text with the training set's average.
+# A search replaces the text with the average number of labels per training instance.
+LABELS_PER_INSTANCE = "labels-per-instance"
 
 COMMON: dict[str, Domain] = {"random_state": whole(1 - 2**63, 2**63 - 1), "n_jobs": whole(-100_000, 100_000, none=True)}

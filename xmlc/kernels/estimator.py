@@ -23,8 +23,8 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # values by name: numbers, texts, truth values or None, as in JSON
-MOST_SHOWN = 200  # the maximum number of characters of a value in a message
+Hyperparameters = dict[str, object]  # Values by name. A value is a number, a text, a truth value or None.
+MOST_SHOWN = 200  # A message shows at most this number of characters of a value.
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
@@ -56,7 +56,7 @@ def _names_of(init: Callable[..., None]) -> list[str]:
 
 
 def not_fitted(estimator: object) -> UnfittedError:
-    """Return a `NotFittedError` whose message asks the user to fit an estimator."""
+    """Return an `UnfittedError` whose message asks the user to call ``fit``."""
     return _unfitted(f"{type(estimator).__name__} is not fitted. Call fit first.")
 
 
@@ -96,7 +96,8 @@ class Estimator:
     domains: ClassVar[Mapping[str, Domain]] = {}
     #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    _learning_with: Hyperparameters | None = None  # by name: the result of `as_kept`, and the text of the value
+    # By name: the result of `as_kept`, and the text of the value in messages.
+    _learning_with: Hyperparameters | None = None
 
     @classmethod
     def _hyperparameter_names(cls) -> list[str]:
@@ -204,7 +205,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def _repr_html_(self) -> str:
-        """Return ``repr`` as an HTML table for notebooks. After ``fit``, the table includes the learned sizes."""
+        """Return ``repr`` as an HTML table for notebooks. After ``fit``, the table includes `LEARNED`."""
         rows = {name: repr(value) for name, value in self._own_hyperparameters().items()}
         for name, title in LEARNED.items():
             if hasattr(self, name):

@@ -29,7 +29,7 @@ TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2 as a number of 42 bits, and the rest
 TWO_THIRDS = 0.6666666666666666
-ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
+ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # These are the bits of sqrt(1/2).
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
@@ -237,7 +237,7 @@ def power(x, y):
         return np.nan
     if x == 0.0 or x == np.inf:
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # The results of these common powers are rounded only once.
+    if y == 1.0 or y == 2.0 or y == 0.5:  # For these common exponents, the result is rounded only once.
         return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
     if abs(y) > 2.0**70:  # abs(log(x)) is at least 2**-53, so the power overflows or underflows.
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0

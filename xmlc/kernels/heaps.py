@@ -1,4 +1,4 @@
-"""Select the best of many values, or all values in order, with kernels for short lists and binary heaps.
+"""Select the best of many values, or put all values in order, with kernels for short lists and binary heaps.
 
 The module has three data structures:
 
@@ -8,7 +8,7 @@ The module has three data structures:
   keys of a stream.
 * `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would have no free bits for
   the number of an item, so the heap contains indices of the values. The heap is built in O(size). Popped indices are
-  stored in order after the heap.
+  stored after the heap, the first popped index last.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from xmlc.core.kernel_cache import njit
 
 @njit(cache=True, nogil=True, inline="always")
 def ranks_before(value, number, other_value, other_number):
-    """Return whether the first of two pairs ranks first.
+    """Return whether (value, number) ranks before (other_value, other_number).
 
     The greater value ranks first. If values are equal, the smaller number ranks first.
     """
@@ -32,8 +32,8 @@ def insert_best(labels, estimates, label, estimate):
     Parameters
     ----------
     labels : int32 (k,)
-        The list. A free entry has an estimate no greater than any inserted estimate. If the two estimates may be equal,
-        the free entry has the label -1.
+        The labels in the list. The estimate of a free entry must not exceed the estimate of any inserted label. If a
+        free entry and an inserted label may have equal estimates, the free entry has the label -1.
     estimates : float (k,)
         The estimates of the labels in the list, in descending order.
     label : int
@@ -125,7 +125,7 @@ def make_heap(heap, values, ids):
 
 @njit(cache=True, nogil=True)
 def pop_first(heap, size, values, ids):
-    """Move the index that ranks first among the remaining ``size`` indices to the end of the heap, and return it.
+    """Move the index that ranks first among the remaining ``size`` indices to the end of the heap. Return this index.
 
     After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse order. The
     parameters are the same as for `sift_index`.

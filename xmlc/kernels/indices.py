@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # the number of values that a check reads at once
+VALUES_PER_TASK = 1 << 22  # A check reads this number of values at once.
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -65,7 +65,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
 
 
 def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
-    """Check that the start positions of an array's parts run from 0 to its size without decreasing.
+    """Check that the start positions of an array's parts run from 0 to the array's size without decreasing.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def check_below(
     Raises
     ------
     Malformed
-        If an integer lies outside.
+        If an integer lies outside this range.
     """
     flat = values.reshape(-1)
     for start, end in row_blocks(flat.size, VALUES_PER_TASK):

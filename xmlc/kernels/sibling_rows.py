@@ -8,8 +8,8 @@ register. The kernels take 1.4 ns for a feature and 16 siblings, and the simple 
 measured with weights in the second-level cache (AMD EPYC, AVX-512).
 
 For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers. A row also
-fills whole cache lines, because the first row is aligned. The kernels update weights in the padding like all weights,
-but never use them.
+fills whole cache lines, because the first row is aligned. The kernels update the weights in the padding like all other
+weights, but never use the weights in the padding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.vectors import Vectors, index_at
 
-NUMBERS_PER_LINE = 16  # float32 numbers in a cache line of 64 bytes
+NUMBERS_PER_LINE = 16  # A cache line of 64 bytes contains 16 float32 numbers.
 
 
 @njit(cache=True, nogil=True)
@@ -47,17 +47,17 @@ def aligned_buffer(size):
 
 
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
-    """Return the structures of the arguments at the given places, which are arrays."""
+    """Return numba's array structures of the array arguments with the given indices."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in places]
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register that covers the ``width`` columns from ``column`` on."""
+    """Return the first column of each register. The registers cover columns ``column .. column + width - 1``."""
     return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
 
 
 def _rows_adder(width: int) -> Any:
-    """Return a kernel that adds up selected rows in ``width`` neighbouring columns. Each row is multiplied by a value.
+    """Return a kernel that sums ``width`` neighbouring columns of selected rows. Each row is multiplied by a factor.
 
     The kernel takes these arguments:
 
@@ -94,7 +94,7 @@ def _rows_adder(width: int) -> Any:
 
 
 def _rows_updater(width: int) -> Any:
-    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of its features' rows.
+    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of the matrix ``rows``.
 
     The kernel takes these arguments:
 
@@ -127,7 +127,7 @@ def _rows_updater(width: int) -> Any:
 
 
 def _adagrad_updater(width: int) -> Any:
-    """Return a kernel for AdaGrad's step in ``width`` neighbouring columns of the rows of an instance's features.
+    """Return a kernel that makes one step of AdaGrad for an instance in ``width`` neighbouring columns of ``rows``.
 
     The kernel takes these arguments:
 
@@ -178,9 +178,9 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, the last vector overlaps the previous vector. The sums in both
-    vectors are bit-identical. The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also reads 8 bytes
-    per non-zero of the instance for every 64 siblings.
+    If the siblings do not fill the last register, the last vector overlaps the previous vector. Both vectors then
+    contain bit-identical sums for the siblings in the overlap. The kernel reads ``4 * scores.size`` bytes per non-zero.
+    The kernel also reads 8 bytes per non-zero of the instance for every 64 siblings.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Read arrays and their descriptions from disk. If a file is damaged, raise an error that names the file.
 
-Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects detects models of other
-versions.
+Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects detects models that
+another version of xmlc stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
 from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
 
-#: The names of the types of JSON entries in messages.
+#: Error messages use these names for the types of JSON entries.
 KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a list", dict: "an object"}
 
 
@@ -100,8 +100,8 @@ class Field:
     below : int, str or None
         A number or named size. All numbers of the array must be less than ``below``.
     starts : str or None
-        If given, the numbers are start positions of parts of another array, and this text names its size. The numbers
-        must begin with 0, never decrease, and end with the size.
+        If given, the array contains the start positions of the parts of another array, and ``starts`` is the name of
+        that array's size. The start positions must begin with 0, never decrease, and end with this size.
     finite : bool
         Whether NaN and infinite numbers raise an error.
     optional : bool
@@ -166,7 +166,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression with a named size.
 
-    A name without a value gets the value that matches ``found``.
+    If the name has no value in ``sizes``, it gets the value for which the expression equals ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
@@ -178,8 +178,9 @@ def writeable_maps(state: Any) -> Any:
     """Return the state of an estimator in which read-only maps of files are replaced by copy-on-write maps.
 
     ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. numba gives read-only arrays another
-    type, so each kernel would be compiled again. An estimator could not continue training, because training writes to
-    the arrays. Changes of a copy-on-write map stay in this process and do not reach the file.
+    type, so each kernel would be compiled again. An estimator with read-only arrays could not continue training,
+    because training writes to the arrays. Changes of a copy-on-write map stay in this process and do not reach the
+    file.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def writeable_maps(state: Any) -> Any:
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A slice of a map is copied.
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A slice of a memory map is copied.
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):

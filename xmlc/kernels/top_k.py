@@ -1,15 +1,15 @@
 """Keep the best nodes of an instance in a sorted list of keys during a search of a label tree.
 
 `insert_key` has no branches for short lists. A search inserts many nodes at unpredictable positions, and each wrong
-branch prediction costs 20 cycles. Moving all keys of a short list takes at most as long.
+branch prediction costs 20 cycles. Moving all keys of a short list takes at most 20 cycles.
 """
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # the greatest number that a node can have
-FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # the key of number -1 with estimate -1, smaller than any other key
+LARGEST = np.int64(0x7FFFFFFF)  # No node has a greater number.
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # This key has number -1 and estimate -1. All other keys are greater.
 SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
@@ -17,10 +17,11 @@ SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving 
 def rank_key(number, estimate):
     """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
 
-    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so a node
-    ranks before all nodes below it. An online tree numbers nodes in the order of creation, so older nodes rank first.
-    Node numbers are from -1 to 2**31 - 1. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two
-    estimates are equal, the smaller label ranks first.
+    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level. A node
+    therefore ranks before its descendants with the same estimate. An online tree numbers nodes in the order of
+    creation. If two nodes have equal estimates, the older node therefore ranks first. The smallest node number is -1,
+    and the largest is ``LARGEST``. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates
+    are equal, the smaller label ranks first.
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
 

@@ -11,7 +11,7 @@ from xmlc.kernels.sums import pairwise
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def scale_rows(indptr, values, scaled, start, end):
-    """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of length 0 stays unchanged.
+    """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of zeros stays unchanged.
 
     Like NumPy's ``add.reduceat``, the kernel adds the square of the first value to the `pairwise` sum of all later
     squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
@@ -43,7 +43,7 @@ def scale_rows(indptr, values, scaled, start, end):
 
 
 def unit_row(x: KernelCSR) -> KernelCSR:
-    """Return a matrix of one row scaled to Euclidean length 1, like `xmlc.kernels.csr.unit_rows`."""
+    """Return a matrix with one row, scaled to Euclidean length 1 as `xmlc.kernels.csr.unit_rows` scales rows."""
     scaled = np.empty_like(x.data)
     scale_rows(x.indptr, x.data, scaled, 0, 1)
     return KernelCSR(x.indptr, x.indices, scaled)

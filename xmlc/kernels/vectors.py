@@ -43,7 +43,7 @@ class Vectors:
         return ir.Constant(self.bits, [int(number)] * self.width)
 
     def broadcast(self, number: Any) -> Any:
-        """Return a vector with the same computed number in every lane."""
+        """Return a vector with ``number``, a value computed at run time, in every lane."""
         undefined = ir.Constant(self.type, ir.Undefined)
         single = self.builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
         return self.builder.shuffle_vector(single, undefined, self.integers(0))
