@@ -21,8 +21,8 @@ MOST = 3  # Largest number of names in an error message.
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake first reads a study's rules and options such as ``--forcerun``. Snakemake then calls the replacement for
-    each target.
+    Snakemake calls the replacement for each target, after it has read the study's rules and options such as
+    ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
     # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other names.

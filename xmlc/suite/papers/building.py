@@ -46,7 +46,7 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
         Names of the table, the paper and the files. The files are records, published tables and the suite's
         configuration. The table uses only records of the kinds that it needs.
     known : dict or None
-        Records that are already in memory. The function adds the records that it reads to this dict.
+        Records that are already in memory. `build_table` adds the records that it reads to this dict.
 
     Raises
     ------
@@ -125,7 +125,10 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
 def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
-    """Read the records for each need. Unless ``partial`` is true, the first need must have at least one record."""
+    """Read the records for each need of a table or figure.
+
+    Unless ``partial`` is true, the first need must have at least one record.
+    """
     sources = read_sources(files, known)
     found = [choose_records(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
     _check_one_edition(source for chosen in found for source in chosen)
@@ -222,7 +225,7 @@ def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) 
 def _check_one_edition(sources: Iterable[Source]) -> None:
     """Raise an error if records with the same dataset name have different data.
 
-    A row must not average over such records.
+    A table row must not average over records with different data.
     """
     data: dict[str, tuple[str, Path]] = {}
     for path, record in sources:

@@ -106,14 +106,14 @@ class Claim:
         return [[record for record in given if about(record)] for given in records]
 
     def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Return the effects in the records of each need that meet the condition of the claim."""
+        """Return the effects of the claim, measured on the records that meet the claim's condition."""
         return list(self.measure(*self.concerned(*records)))
 
     def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
         """Return the verdict on the claim, given the records for each need.
 
         ``errors`` maps a case to the standard error that comes from the choice of test instances. Cases without a known
-        error are missing.
+        error have no entry.
         """
         margin = self.scale.nothing if self.said.margin is None else self.said.margin
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
@@ -154,7 +154,7 @@ class Claims:
         return declare
 
     def all(self) -> list[Claim]:
-        """Return the claims in the order of the file.
+        """Return the claims in the order of the statements in the YAML file.
 
         Raises
         ------

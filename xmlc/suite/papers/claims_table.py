@@ -18,7 +18,7 @@ from xmlc.suite.results.frame import Number, Row, Rows, Source
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
 
-CLAIMS = "claims"  # The name of the table.
+CLAIMS = "claims"  # Each paper's table of claims has this name.
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))

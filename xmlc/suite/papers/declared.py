@@ -32,7 +32,7 @@ NOT_RUN = "Published in the paper, not run here"
 
 @dataclass
 class Table:
-    """Hold a table of a paper, both while it is built and when it is finished.
+    """Hold a table of a paper. The same object is used to build the table and to print the finished table.
 
     Attributes
     ----------
@@ -289,8 +289,8 @@ class TableDefinition(Declared):
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
-        Published tables that contain this table's numbers. The default is the table of the same name. Later tables
-        take precedence.
+        Published tables that contain this table's numbers. The default is the table of the same name. If several
+        published tables contain a row, the last of these tables is used.
     measured_models : tuple of str
         Models that the paper measured itself. The paper quotes the numbers of all other models. An empty tuple means
         that the paper measured all models.
@@ -336,7 +336,10 @@ class TableDefinition(Declared):
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableDefinition:
-    """Declare a table of dataset statistics next to the paper's numbers, followed by datasets that we did not use."""
+    """Declare a table of dataset statistics, next to the statistics in the paper.
+
+    A second panel contains the paper's statistics of datasets that we did not use.
+    """
     return TableDefinition(
         name=name,
         needs=(STATISTICS,),

@@ -113,7 +113,7 @@ def _width(columns: list[PrintedColumn]) -> float:
 
 
 def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
-    """Divide the columns into parts that fit on a page. Each part begins with the columns that name rows."""
+    """Divide the columns into parts that fit on a page. Each part begins with the columns of row names."""
     names = [column for column in columns if column.names]
     part = list(names)
     for column in columns[len(names) :]:

@@ -101,7 +101,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """Summarise the effects of one dataset and subject by their mean over seeds, and by the side of its interval.
+    """Hold the mean effect over seeds of one dataset and subject, and the side of its interval (see `Scale.side`).
 
     The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
     This wider interval does not decide the side. ``lost`` is true if the wider interval would give another side.

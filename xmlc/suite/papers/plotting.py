@@ -81,7 +81,10 @@ class FigureDefinition(Declared):
 
 
 def figure(name: str, *needs: Where, caption: str) -> Callable[[Draw], FigureDefinition]:
-    """Return a decorator for a function that draws a figure. The function's module determines the paper."""
+    """Return a decorator for a function that draws a figure.
+
+    The figure belongs to the papers whose module ``figures.py`` declares or imports the figure.
+    """
     return lambda draw: FigureDefinition(name, needs, caption, draw)
 
 

@@ -1,4 +1,4 @@
-"""Declare Table 3 of plt2016: ranges of hyperparameters here and in the paper, and the values used in training."""
+"""Declare Table 3 of plt2016: ranges of hyperparameters, next to the paper's ranges, and the values in training."""
 
 from __future__ import annotations
 
@@ -100,11 +100,14 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return the source of a record's hyperparameters: a search by the workflow, or the suite's statement, or None."""
+    """Return the source of a record's hyperparameters, and P@1 on the validation set.
+
+    The source is a search by the workflow, or the source that the suite's configuration states, or None.
+    """
     if search := record.tuning:
         return {"found_by": search_title(search["method"], search["budget"]), "validation_p@1": 100 * search["p@1"]}
     configured = searched.datasets.get(record.dataset.name, {})
-    # The suite's statement holds only if the model was trained with the suite's values.
+    # The source in the configuration is correct only if the model was trained with the values in the configuration.
     same = all(record.hyperparameters.get(name) == value for name, value in configured.items())
     stated = searched.selected.get(record.dataset.name) if same else None
     p1 = stated.p_at_1 if stated else None

@@ -130,7 +130,7 @@ def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the gain from the first ten trees with the gain from all further trees."""
+    """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
     for record in of_ours(records):
         one, few, last = _score_of(record, 1), _score_of(record, FEW), record.rows[-1]
         if one is not None and few is not None and last.n_trees > FEW:
@@ -141,7 +141,7 @@ def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effec
 def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Measure the largest gain in any metric from the trees after the first `FEW` trees.
 
-    Some datasets have another number in `FEW_ON`.
+    For some datasets, a number in `FEW_ON` replaces `FEW`.
     """
     for record in of_ours(records):
         few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
@@ -154,7 +154,7 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
 def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the depth of the deepest tree with the paper's bound for the dataset."""
+    """Compare the depth of the deepest tree with the depth of a balanced tree, and with the paper's upper bound."""
     for record in of_ours(records):
         if record.trees:
             times = max(record.trees.depths) / _log(record.dataset.m, record.setting("arity"))

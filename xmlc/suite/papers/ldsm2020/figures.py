@@ -1,6 +1,7 @@
 """Draw the figures of ldsm2020.
 
-The figures show scores by size of the ensemble, size and depth of trees, single trees, and objectives by level.
+The figures show scores against the number and the size of trees, scores of single trees, depths of trees, and the
+objectives of each level.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ R = TypeVar("R", bound=Record)
 PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
 
 OURS, OTHER = "ldsm", "fastxml"
-# This model has binary trees on delicious, as in Figures 1, 3 and 7. For this dataset, Table 4 has M = 4.
+# This model has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
 BINARY = "ldsm-mean"
 EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
@@ -50,7 +51,7 @@ DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
 FEW_LEVELS = 7
 WITH_LEVELS = 2.2  # The smallest width in inches of a panel with a legend.
 ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Figure 2 has one of these colours for each arity.
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # In Figure 2, the lines of each arity have one of these colours.
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))

@@ -36,8 +36,8 @@ NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# Published effects. The effects from Table 2 are differences from IPLT, as means over both policies. IPLT is better
-# than Parabel. The effects from Table 3 are differences from CMT.
+# Published effects. The effects from Table 2 are differences from IPLT, which is better than Parabel. `BOTH` contains
+# means over both policies. The effects from Table 3 are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
 # Table 3 shows the best result of up to three passes.
@@ -74,7 +74,7 @@ warm_start_helps = statements.claim("warm-start-helps", RANKINGS)(_differences((
 
 @statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare each policy with IPLT by CPU seconds of training."""
+    """Compare the CPU time of training of each online policy with the CPU time of IPLT."""
     for subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
         if ours and others:
@@ -106,8 +106,8 @@ def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Ite
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """Compare the P@1 of trees that are built with the score of the authors' program and with the printed score.
 
-    Records in which the printed score does not give deeper trees are left out.
-    The paper varies alpha instead of the score.
+    Records in which the printed score does not give deeper trees are left out. The paper varies alpha instead of the
+    score.
     """
     for record in records:
         rows = {row.value: row for row in record.rows}

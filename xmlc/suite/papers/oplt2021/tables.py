@@ -29,7 +29,7 @@ table1 = table_of_datasets(
 def better_passes(table: Table, score: str) -> Rows:
     """Return a row for each dataset and method.
 
-    If a method was run with several numbers of passes, the row shows the number of passes with the best mean score.
+    If a method was run with several numbers of passes, the row contains the results with the best mean ``score``.
     """
     best: Rows = {}
     for (dataset, model), row in average(table.numbers(), MODEL_KEYS).items():

@@ -110,7 +110,7 @@ for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.ite
 
 
 def _better(method: str, *others: str) -> EffectFunction:
-    """Return a function that compares a method with the best of other methods, by macro-F on the test set."""
+    """Return a function that compares ``method`` with the best of ``others``, by macro-F on the test set."""
 
     def measure(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
         for run, methods in _tuned(records, method, *others):

@@ -26,7 +26,7 @@ BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
 SIZES = (25, 50, 75)  # Values of S in the second stage of the search.
 
-Setting = tuple[object, object, object]  # Values of S, alpha and beta.
+Setting = tuple[object, object, object]  # The hyperparameters S, alpha and beta of a trial.
 
 MEDIAN = 28
 FIVE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k", "amazon-3m")
@@ -53,7 +53,10 @@ def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Eff
 
 @statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare SWNN and one-versus-rest. Section 5 states the contrary: SWNN suits datasets with fewer labels best."""
+    """Compare one-versus-rest and SWNN by the precision of their rankings.
+
+    Section 5 contradicts this statement: SWNN suits datasets with fewer labels best.
+    """
     for other, ours in pairs(records, (ONE_VERSUS_REST,), (OURS,)):
         yield ranked_apart("", other, ours, *METRICS)
 
@@ -103,7 +106,10 @@ def _setting(trial: Trial) -> Setting:
 
 
 def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
-    """Yield the difference between two trials in points, with its standard error, unless their rankings are equal."""
+    """Yield the difference in mean precision between two trials in percentage points, with its standard error.
+
+    Nothing is yielded if the rankings of the trials are equal.
+    """
     earlier, later = sorted(map(search.trials.index, (one, other)))
     if earlier < later and (error := search.trials[later]["paired_errors"][earlier]):
         difference = 100 * (mean_precision(one) - mean_precision(other))

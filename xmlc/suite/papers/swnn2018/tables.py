@@ -37,7 +37,7 @@ def _left_out(what: str, table: Table) -> list[str]:
 
 
 def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDefinition:
-    """Declare one of Tables 2-5: the five-number summary and the mean of some counts in each dataset."""
+    """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in each dataset."""
     caption = (
         f"Five-number summary and average of the number of {text}. Quartiles interpolate linearly between order "
         "statistics, while the paper does not define them and prints whole numbers."
