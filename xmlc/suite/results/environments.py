@@ -1,4 +1,4 @@
-"""Describe how and where records were computed, for the results page and the table of all its numbers."""
+"""Describe how and where records were computed, for the results page and the long table of all numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RecordEnvironment(NamedTuple):
 
 
 def environment_columns(record: RecordFile) -> RecordEnvironment:
-    """Return how and where a record was computed, as columns of the long table."""
+    """Return how and where a record was computed, as columns of the long table of all numbers."""
     about, spent = environment_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)

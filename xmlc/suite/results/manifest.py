@@ -87,7 +87,10 @@ class Manifest:
 
 
 def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether a table is known to use exactly the data with these digests."""
+    """Return whether a table uses exactly the data with the digests ``other``.
+
+    Without a manifest or without digests, the data are unknown, and False is returned.
+    """
     return one is not None and bool(other) and one.digests == other
 
 

@@ -59,7 +59,10 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Join the distinct values of all seeds. Values can differ if each seed reads another file of estimates."""
+    """Join the distinct values of each setting over all seeds.
+
+    Values can differ if each seed reads another file of estimates.
+    """
     return {
         name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
         for name, value in new.items()

@@ -255,7 +255,10 @@ class Record(RecordFile):
 
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
-        """Return dataset, model and training split, which identify the run to which the costs of a step belong."""
+        """Return dataset, model and training split of the record.
+
+        These three names identify the run to which the costs of a step belong.
+        """
         return without_mark(self.dataset.name), self.model, self.split
 
     @property

@@ -96,7 +96,8 @@ def measured_columns(
 ) -> Quantities:
     """Return measures in the units of their columns.
 
-    The result has all ``required`` measures, with NaN for missing measures, and all existing ``known`` measures.
+    The result contains all ``required`` measures, with NaN for missing measures. It also contains the ``known``
+    measures that ``part`` contains.
     """
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))

@@ -19,7 +19,10 @@ class TrialMeans(TypedDict):
 
 
 class MethodScores(TrialMeans):
-    """Hold the scores of one method on samples. ``limit`` is the score on the true distribution."""
+    """Hold the scores of one method that uses samples.
+
+    ``limit`` is the limit of the score for large samples: the score of the method with the true distribution.
+    """
 
     limit: float
 
@@ -36,7 +39,7 @@ class ModelScores(TypedDict):
     p_empty : float
         Probability that no label is positive.
     methods : dict of MethodScores
-    meuf_minus_gfm : Scores
+    meuf_minus_gfm : TrialMeans
         Score of MEUF minus the score of GFM on the same samples.
     """
 
@@ -98,7 +101,7 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     scoring : str
     models : dict of ModelScores
         Scores by the names in `MODELS`.
-    growth : Growth
+    growth : TimesByLabels
     environment : Environment
     step : StepCosts or None
     """

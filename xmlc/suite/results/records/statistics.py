@@ -71,7 +71,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold the five-number summary and the mean of some counts."""
+    """Hold the five-number summary and the mean of counts, such as the numbers of labels of all instances."""
 
     min: Amount
     lower_quartile: Amount

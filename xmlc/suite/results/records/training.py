@@ -35,7 +35,7 @@ class ModelRecord(ExperimentRecord):
     ----------
     costs : TrainingCosts
     environment : Environment
-    tuning : Search or None
+    tuning : SearchSummary or None
         Method, budget, seed and best P@1 of the search that found the hyperparameters.
     step : StepCosts or None
         Costs of the whole step. Records of earlier versions lack this field.
