@@ -58,7 +58,8 @@ class Console(logging.Handler):
                 if self._bar is None and job["output"]:  # The job of a target, such as `all`, has no output.
                     seconds = record.created - job["created"]
                     self.say(f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} ({seconds:.0f} s)")
-            case "job_error" if job := self._jobs.pop(fields["jobid"], {}):  # The end of a run repeats all errors.
+            # At the end of a run, Snakemake reports all errors again. The job then has no entry in `_jobs`.
+            case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
                 self.say("\n".join([f"failed: {_title(job)}", *_last_lines(fields["log"])]))
             case "shellcmd" if self._settings.printshellcmds:
                 self.say(fields["shellcmd"] or "")

@@ -119,9 +119,9 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Explain how YAML 1.1 reads an unclear plain scalar, and how to correct the scalar.
+    """Return an explanation of how YAML 1.1 reads an unclear plain scalar, and how to correct the scalar.
 
-    For a clear scalar, the text is empty.
+    For a clear scalar, the explanation is empty.
     """
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
