@@ -8,8 +8,8 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # added to a score before its logarithm, because a label that a member did not rank has score 0
-SMALLEST_MEAN = 1e-6  # the mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite
+SMALLEST_SCORE = 1e-3  # Logarithms are of score + 0.001, because an unranked label has score 0.
+SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
 ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction

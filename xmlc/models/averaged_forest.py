@@ -24,7 +24,7 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # a large number, because the weights of nodes are copied once for each block of instances
+ROWS_PER_DESCENT = 16384  # The number is large, because each block of instances needs a copy of the weights.
 ROWS_PER_BLOCK = 256
 # If X has at least this many non-zeros per weight of an average tree, each thread processes a part of the instances and
 # copies all weights. Otherwise, each thread processes a part of the trees.
@@ -55,9 +55,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Number of inner products computed for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # the class of ``forest_``
-    FOREST_WEIGHT: ClassVar[str]  # hyperparameter with the weight of the forest's score; 1 means no tail classifiers
-    UNIT_TAIL: ClassVar[bool] = False  # tail classifiers scale instances to unit length even without ``unit_norm``
+    FOREST: ClassVar[Any]  # The class of ``forest_``.
+    FOREST_WEIGHT: ClassVar[str]  # This hyperparameter weights the forest's scores; 1 means no tail classifiers.
+    UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
     gamma: float
     n_jobs: int | None
@@ -228,7 +228,7 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 # The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to these arrays.
 
 
-LEAF = np.iinfo(np.int32).min  # the smallest code of a leaf
+LEAF = np.iinfo(np.int32).min  # This is the smallest code of a leaf.
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:

@@ -9,8 +9,8 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # minimum estimate of a label in a set
-ROWS = 4096  # number of instances whose estimates are in memory at the same time
+MIN_PROBABILITY = 1e-4  # Labels with a smaller estimate are in no set.
+ROWS = 4096  # The estimates of this many instances are in memory at the same time.
 
 
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:

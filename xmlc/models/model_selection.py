@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-SAMPLE = 1000  # largest number of instances in the sample, so that a selection takes little of the training time
+SAMPLE = 1000  # The sample is small, so that a selection takes little of the training time.
 FOLDS = 3
 
 

@@ -21,8 +21,8 @@ from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
-LARGEST_SEED = np.uint64(2**31 - 1)  # the largest seed that scikit-learn accepts
-LABELS_PER_BLOCK = 1 << 22  # largest number of labels per tree and block, which take about 100 MB in the search
+LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
+LABELS_PER_BLOCK = 1 << 22  # A block has at most this many labels per tree, about 100 MB in the search.
 ROWS_PER_MEAN = 256
 
 
@@ -231,7 +231,7 @@ class Parabel(SparseProbabilityEstimator):
         return arrays, self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # older models contain only C
+        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # Older models store only C.
         self.trees_ = []
         for t in range(self.n_trees):
             tree, ending = self._tree(t), f"_{t}"

@@ -37,8 +37,8 @@ ESTIMATORS = LEARNERS | {
     "estimates": "xmlc.models.oracle:SavedEstimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
-DEFAULT = "stacking"  # estimator of `xmlc.TextClassifier` and `xmlc fit`
-STREAMING = "oplt"  # estimator of `xmlc.TextClassifier` and `xmlc fit` for streams
+DEFAULT = "stacking"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator by default.
+STREAMING = "oplt"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator for streams.
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 

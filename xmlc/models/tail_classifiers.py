@@ -16,7 +16,7 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import label_sums
 
-NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
+NONZEROS_PER_TASK = 1 << 20  # A task has this many non-zeros. An instance counts once for each of its labels.
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
 

@@ -34,7 +34,7 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-SHOWN = 2000  # largest number of characters of the program's output in an error message
+SHOWN = 2000  # An error message shows at most this many characters of the program's output.
 
 
 @hyperparameters

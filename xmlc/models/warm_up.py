@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-CLOSE = 1e-6  # allowed difference of estimates, because some programs sum in a different order after loading
+CLOSE = 1e-6  # Estimates may differ this much, because some programs sum in another order after loading.
 
 
 def warm_up(

@@ -24,9 +24,9 @@ from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
 from xmlc.models.fitting import takes_no_weights
 
 PICKLE = "estimator.joblib"
-MOST_BYTES = 2e9  # limit of the memory for dense label sets; most estimators use 8 bytes per entry
-ENTRIES = 1 << 22  # number of dense estimates that are in memory at a time
-INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # a hyperparameter value that names an estimator of another library
+MOST_BYTES = 2e9  # Dense label sets may take this many bytes. Most estimators use 8 bytes per entry.
+ENTRIES = 1 << 22  # At most this many dense estimates are in memory at a time.
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # Such a value is the name of an estimator of another library.
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 

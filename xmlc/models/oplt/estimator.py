@@ -34,7 +34,7 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # upper limit of sums in float32, with a margin for rounding
+MOST = 1e37  # Sums in float32 must not exceed this limit, which includes a margin for rounding.
 
 
 class FinishedModel(NamedTuple):
@@ -166,11 +166,11 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    _model = cast("OnlineTree | FinishedModel", None)  # only an `OnlineTree` can learn more
-    _plt = cast("PLT | None", None)  # a PLT for predictions, discarded when the model learns more
+    _model = cast("OnlineTree | FinishedModel", None)  # Only an `OnlineTree` can learn more.
+    _plt = cast("PLT | None", None)  # This PLT for predictions is discarded when the model learns more.
 
     MODEL_FORMAT = 4
-    FIELDS = (  # the fields of a stored `OnlineTree`; a `FinishedModel` has the fields of a PLT
+    FIELDS = (  # These are the fields of a stored `OnlineTree`. A `FinishedModel` has the fields of a PLT.
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),

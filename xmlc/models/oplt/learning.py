@@ -16,7 +16,7 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown, has_capacity
 
-INSTANCES_PER_CALL = 8192  # number of instances between two updates of the progress display
+INSTANCES_PER_CALL = 8192  # The progress display is updated after this many instances.
 
 
 def learn(

@@ -128,7 +128,7 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     ranking[:], estimates[:] = NONE, 0.0
     if nodes[ROOT].n_leaves == 0:
         return
-    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # negated keys, because a heap pops the smallest first
+    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # keys are negated because heapq pops the smallest
     while len(queue) > 0 and found < ranking.size:
         key = -heappop(queue)
         v, estimate = np.int64(key_number(key)), key_estimate(key)

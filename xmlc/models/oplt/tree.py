@@ -9,11 +9,11 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
-ABOVE, ROOT = 0, 1  # node 0 is the parent of the root, so that the root is a child like any other
-NONE = -1  # the value for "no node" and for "no label"
-SLOT = 8  # number of float32 numbers in a slot. A slot, the unit of allocation, is a row of four siblings.
-MOST_SLOTS = np.iinfo(np.uint32).max  # half of a hash table entry stores the number of a slot
-SMALLEST_TABLE = 3  # a table has at least 2**3 entries, which fill a cache line
+ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is a child like any other.
+NONE = -1  # This value means that there is no node or no label.
+SLOT = 8  # A slot has 8 float32 numbers. A slot, the unit of allocation, is a row of four siblings.
+MOST_SLOTS = np.iinfo(np.uint32).max  # Half of a hash table entry stores the number of a slot.
+SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
 # Indices in OnlineTree.counters.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
@@ -26,24 +26,24 @@ N_COUNTERS = 10
 NODE = np.dtype(
     [
         ("parent", np.int32),
-        ("label", np.int32),  # label of a leaf, NONE for inner nodes
+        ("label", np.int32),  # Label of a leaf, NONE for inner nodes.
         ("first_child", np.int32),
         ("last_child", np.int32),
         ("next_sibling", np.int32),
-        ("column", np.int32),  # column of this node in its parent's block
-        ("degree", np.int32),  # number of children
-        ("leaf_children", np.int32),  # number of children that are leaves
-        ("n_leaves", np.int32),  # number of leaves below this node, 1 for a leaf
-        ("padded", np.int32),  # number of columns in a row of the block, 0 if the node has no block
-        ("width", np.int32),  # number of columns of the block in use
-        ("auxiliary", np.int32),  # 1 if column 0 is the node's auxiliary classifier, else 0
-        ("n_features", np.int32),  # number of rows of the block, without the row of the constant feature
-        ("table_bits", np.int32),  # the block's table has 2**table_bits entries
-        ("bias", np.int64),  # slot of the row of the constant feature
-        ("table", np.int64),  # index of the first entry of the block's table
-        ("stamp", np.int64),  # mark of the last instance for which the node was positive
-        ("head", np.int32),  # first child of this node that is positive for that instance
-        ("next_positive", np.int32),  # next positive child of this node's parent
+        ("column", np.int32),  # Column of this node in its parent's block.
+        ("degree", np.int32),  # Number of children.
+        ("leaf_children", np.int32),  # Number of children that are leaves.
+        ("n_leaves", np.int32),  # Number of leaves below this node, 1 for a leaf.
+        ("padded", np.int32),  # Number of columns in a row of the block, 0 if the node has no block.
+        ("width", np.int32),  # Number of columns of the block that are in use.
+        ("auxiliary", np.int32),  # The value is 1 if column 0 is the node's auxiliary classifier, else 0.
+        ("n_features", np.int32),  # Number of rows of the block, without the row of the constant feature.
+        ("table_bits", np.int32),  # The block's table has 2**table_bits entries.
+        ("bias", np.int64),  # Slot of the row of the constant feature.
+        ("table", np.int64),  # Index of the first entry of the block's table.
+        ("stamp", np.int64),  # Mark of the last instance for which the node was positive.
+        ("head", np.int32),  # First child of this node that is positive for the marked instance.
+        ("next_positive", np.int32),  # Next positive child of this node's parent.
     ],
     align=True,
 )

@@ -35,12 +35,12 @@ from xmlc.models.trees.representations import label_representations
 # For SGD, the default of C is one number. For "batch", C is selected from two candidates, which depend on the loss. The
 # first candidate is the usual value.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-WEIGHT_THRESHOLD = 0.1  # weight_threshold="auto" uses this threshold if the model then takes fewer bytes
-SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects these hyperparameters
+WEIGHT_THRESHOLD = 0.1  # The setting weight_threshold="auto" uses this threshold if it reduces the size in bytes.
+SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects values for these hyperparameters.
 # The hyperparameters of `PLT.for_ranking` that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
-MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass
-ROWS_PER_BATCH = 8192  # the largest number of instances that descend the tree together
+MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass.
+ROWS_PER_BATCH = 8192  # At most this many instances descend the tree together.
 
 # An exact ranking warns about its cost if it evaluates many nodes per instance on average. The limits are this number
 # of nodes and this share of all nodes, and both have to be reached.
@@ -354,7 +354,7 @@ class PLT(SparseProbabilityEstimator):
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
         labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
-        if search != "beam" and k <= self.beam:  # for a larger k the recommended beam search would use a wider beam
+        if search != "beam" and k <= self.beam:  # With a larger k, the recommended search would use a wider beam.
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
 

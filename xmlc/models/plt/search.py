@@ -23,10 +23,10 @@ from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_
 from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
-EVERY_NODE = np.int64(0)  # the width of a beam that keeps all nodes
-FRACTION = np.uint64((1 << 52) - 1)  # the fraction bits of a float64, all zero in a power of two
-ESTIMATES_AT_ONCE = np.int64(1 << 16)  # number of estimates in the scratch memory, 256 kB
-DENSE_WEIGHTS = np.int64(1 << 22)  # largest number of weights in dense rows: 16 MB, but unused pages take no memory
+EVERY_NODE = np.int64(0)  # A beam of this width keeps all nodes.
+FRACTION = np.uint64((1 << 52) - 1)  # These fraction bits of a float64 are all zero in a power of two.
+ESTIMATES_AT_ONCE = np.int64(1 << 16)  # The scratch memory holds this many estimates (256 kB).
+DENSE_WEIGHTS = np.int64(1 << 22)  # Dense rows hold up to this many weights (16 MB). Unused pages take no memory.
 
 
 class Best(NamedTuple):
@@ -444,9 +444,9 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
             if label[first + c] >= 0:
                 insert_key(own_leaves, key)
                 continue
-            key = insert_key(beam, key)  # the key that falls out of the beam
+            key = insert_key(beam, key)  # `insert_key` returns the key that falls out of the beam.
             missed[row] = max(missed[row], key)
-            if certifies:  # always write and then keep or discard, because a branch would be unpredictable
+            if certifies:  # The node is always written, and then kept or not: a branch would be unpredictable.
                 left_rows[n], left_keys[n] = row, key
                 n += key > own_leaves[-1]
     left.size[0] = n

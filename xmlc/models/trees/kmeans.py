@@ -15,14 +15,14 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-LABELS_PER_LEAF = 100  # an upper limit in Parabel, but only a target in xmlc (`largest_leaf`)
-MIN_NONZEROS_TO_SPLIT = 1 << 20  # a segment with fewer non-zeros is one task, together with all segments below it
-MAX_SEGMENTS_TO_SPLIT = 64  # a segment with less than 1 / 64 of all non-zeros is also one task
-MIN_GAIN = 1e-4  # rounds continue while the mean cosine increases by at least this number (Parabel)
+LABELS_PER_LEAF = 100  # This number is an upper limit in Parabel, but only a target in xmlc (`largest_leaf`).
+MIN_NONZEROS_TO_SPLIT = 1 << 20  # A segment with fewer non-zeros and all segments below it are one task.
+MAX_SEGMENTS_TO_SPLIT = 64  # A segment with less than 1 / 64 of all non-zeros is also one task.
+MIN_GAIN = 1e-4  # Rounds continue while the mean cosine increases by at least this number (Parabel).
 MAX_ROUNDS = 50
 NO_SIDE = -1
-RESOLUTION = 2.0**20  # cosine differences are rounded to multiples of 1 / RESOLUTION, to remove float32 rounding errors
-MIN_SQUARE = 1e-6  # a sum with a smaller squared length is a rounding error, because the rows cancel out
+RESOLUTION = 2.0**20  # Rounding of cosine differences to multiples of 1 / RESOLUTION removes float32 errors.
+MIN_SQUARE = 1e-6  # A smaller squared length of a sum is a rounding error, because the rows cancel out.
 
 
 def kmeans_tree(

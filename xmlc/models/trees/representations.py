@@ -10,9 +10,9 @@ from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-NONZEROS_PER_TASK = 1 << 20  # number of non-zeros in a task; an instance is counted once for each of its labels
-PIECES_AT_ONCE = 32  # finished tasks in memory, at most 256 MB unless one label has more non-zeros than a task
-LEAST_SQUARE = 1e-70  # rows of smaller squared length are not scaled, as their values may be too small for float32
+NONZEROS_PER_TASK = 1 << 20  # A task has this many non-zeros. An instance counts once for each of its labels.
+PIECES_AT_ONCE = 32  # At most this many finished tasks are in memory: 256 MB, or more if one label exceeds a task.
+LEAST_SQUARE = 1e-70  # A row of smaller squared length is not scaled: its values may be too small for float32.
 
 
 def label_representations(
