@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Maps the name of a folder to the kind of its records. A folder that is named after the kind needs no entry.
 KINDS = {"evaluation": "thresholds"}
 NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
-Known = dict[Path, Source]  # Records that are already in memory, by path.
+Known = dict[Path, Source]  # Maps a path to a record that is already in memory.
 
 
 def build_table(made: Manifest, known: Known | None = None) -> Table:

@@ -150,7 +150,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
 
 
 def _detail(one: Claim, case: Case, tested: bool) -> Row:
-    """Return the effects of one case of a claim."""
+    """Return the detail row of one case of a claim."""
     values = {"unit_effect": case.effect.mean, "printed": case.printed, "seeds": case.seeds, "unit": one.said.unit}
     values |= {"on_tests": case.on_tests.mean} if tested else {}
     values |= {"side": SIDES[case.side] if case.effect.has_interval else "one seed"}
@@ -165,7 +165,7 @@ def _detail(one: Claim, case: Case, tested: bool) -> Row:
 
 
 def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
-    """Return a row of numbers. ``words`` maps quantities to texts that are printed instead of the values."""
+    """Return a row with ``values``. ``words`` maps quantities to texts that are printed instead of the values."""
     return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
 
 

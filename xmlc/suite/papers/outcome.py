@@ -17,7 +17,7 @@ FEWEST_DATASETS = 3
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
-PublishedEffects = Mapping[str, Mapping[str, float]]  # Effects by subject, then by dataset.
+PublishedEffects = Mapping[str, Mapping[str, float]]  # Maps a subject to a dict from dataset to effect.
 NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
@@ -47,7 +47,7 @@ class Scale:
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Convert a mean to an effect, as the inverse of `forth`."""
+        """Convert a mean on the scale of `forth` back to an effect."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)
@@ -141,7 +141,7 @@ class Outcome:
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Return the numbers of cases for the statement, against the statement, and reversed."""
+        """Count the cases for the statement, the cases against the statement, and the reversed cases."""
         return sides_of([case.side for case in self.cases])
 
     @property
@@ -246,7 +246,7 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Return the numbers of cases for the statement, against the statement, and reversed."""
+    """Count the cases for the statement, the cases against the statement, and the reversed cases."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 

@@ -148,7 +148,7 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
 
 
 def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
-    """Write a figure in one format. Equal figures give bit-identical files."""
+    """Write a figure in the format ``ending``. Equal figures give bit-identical files."""
     import matplotlib as mpl
 
     with mpl.rc_context(SETTINGS):

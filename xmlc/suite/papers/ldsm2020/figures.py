@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 R = TypeVar("R", bound=Record)
-PercentByMeasure = dict[str, float]  # Scores in percent, by measure.
+PercentByMeasure = dict[str, float]  # Maps a measure to a score in percent.
 
 OURS, OTHER = "ldsm", "fastxml"
 # This model has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
