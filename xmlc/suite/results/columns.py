@@ -45,7 +45,7 @@ class Column:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return one value as printed. A missing value is printed as a dash.
+        """Return the text that tables print for a value. A missing value is printed as a dash.
 
         To print a standard deviation, pass the mean as ``beside``. The mean and the standard deviation then have the
         same number of decimals.

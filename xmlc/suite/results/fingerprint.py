@@ -54,7 +54,7 @@ class Fingerprint:
     digest : str
         SHA-256, 64 hexadecimal digits.
     parts : dict of str to Fingerprint
-        Fingerprints of a folder's entries, by name. Empty for a table or an array.
+        Fingerprints of a folder's entries, by name. The dict is empty for a table or an array.
     """
 
     digest: str
@@ -159,7 +159,7 @@ def _canonical(cell: object) -> str:
     if cell is None or cell is pd.NA:
         return ""
     try:
-        value = float(cell)  # type: ignore[arg-type]  # A number or a text.
+        value = float(cell)  # type: ignore[arg-type]  # The cell is a number or a text.
     except ValueError:
         return json.dumps(cell) if cell else ""
     return "" if math.isnan(value) else (value + 0.0).hex()

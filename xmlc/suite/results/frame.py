@@ -69,11 +69,11 @@ class Number:
     published : str
         The number as printed in the paper.
     kind, verdict : StrEnum or None
-        Kind of the published number, and the verdict on our number. Both are None if the number is not compared.
+        Kind of the published number, and the verdict on our number. Both are None if the two numbers are not compared.
     interval : float
         Half the width of the interval around the published number. NaN if there is no interval.
     reason : str
-        How the interval was computed, or why there is no value.
+        How the interval was computed, or why the value is missing.
     fitted_settings : str
         Settings that were fitted to the published results.
     """
@@ -126,7 +126,7 @@ class Number:
             return None
 
 
-Row = dict[str, Number]  # The numbers of a row by quantity.
+Row = dict[str, Number]  # Maps each quantity to its number in the row.
 Rows = dict[Key, Row]
 
 
@@ -136,7 +136,7 @@ def is_missing(value: Any) -> bool:
 
 
 def numbers_of(sources: Iterable[Source]) -> list[Number]:
-    """Return the numbers in some records, in the order of the records."""
+    """Return the numbers in the records of ``sources``, in the order of the records."""
     return [
         Number(
             quantity=quantity,
@@ -283,7 +283,7 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 
 
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
-    """Return a published number, or None.
+    """Return the published number of a quantity in the row ``key``, or None if no number is published.
 
     A constant that is printed once for a dataset applies to all rows of the dataset.
     """

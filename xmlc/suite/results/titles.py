@@ -40,7 +40,7 @@ def method_title(name: str) -> str:
 
 
 def name_models(titles: Mapping[str, str], over: bool = False) -> None:
-    """Register the printed names of models. The keys are the models' names in suites and records.
+    """Register the printed names of models. The keys of ``titles`` are the models' names in suites and records.
 
     Raises
     ------

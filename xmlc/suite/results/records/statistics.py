@@ -20,7 +20,7 @@ AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (
     "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
 )  # fmt: skip
-# The field of `FiveNumbers` for each quantity.
+# Maps each quantity to its field in `FiveNumbers`.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
