@@ -30,7 +30,7 @@ class Console(logging.Handler):
     def __init__(self, settings: Any):
         super().__init__()
         self._settings = settings
-        self._jobs: dict[int, dict[str, Any]] = {}  # The attributes of each running job, or of each job of a dry run.
+        self._jobs: dict[int, dict[str, Any]] = {}  # Attributes of the running jobs, or of all jobs in a dry run.
         self._begun, self._total, self._done = time.monotonic(), 0, 0
         self._bar: tqdm | None = None
 
