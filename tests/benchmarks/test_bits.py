@@ -1,4 +1,4 @@
-"""The harness of `make bits`: one bit is seen, the right name is told, and a run that is no test says so."""
+"""Test `make bits`: it detects one changed bit, names the right model, and reports a run that tests nothing."""
 
 import json
 
@@ -51,7 +51,7 @@ def as_piece(content):
 
 
 def runs_of(**changes):
-    """Two processors' runs, the second with some results changed."""
+    """Return the runs of two processors. The second run has some changed results."""
     same = {"PLT": result(), "FastXML": result(), "SWNN": result()}
     other = same | changes
     return {
@@ -92,7 +92,7 @@ def test_worker_writes_digests_parts_and_processor_dependent_values(monkeypatch,
 
 @pytest.fixture
 def imitating(monkeypatch):
-    """Have the command find what two processors are said to have computed."""
+    """Return a function that sets the results that the command finds for two processors."""
 
     def imitate(found):
         avx2 = Processor("avx2", "with AVX2", differs=("numba", "numpy"))

@@ -1,4 +1,4 @@
-"""The benchmark of defaults: trials are those of `xmlc tune`, and the best of them is scored."""
+"""Test the benchmark of defaults: its trials are the trials of `xmlc tune`, and the best trial is scored."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Figures of programs that are not installed: where they come from, and what they may be compared with."""
+"""Test published numbers of programs that are not installed: their source, and their comparison with xmlc."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_split_is_identified_by_test_label_sets(monkeypatch):
     bench.split_of(Y)
     wide = sparse.csr_array((Y.data, Y.indices.astype(np.int64), Y.indptr.astype(np.int64)), shape=Y.shape)
     bench.split_of(wide)
-    assert digests[0] == digests[1]  # whatever the types of the indices
+    assert digests[0] == digests[1]  # The digest does not depend on the type of the indices.
 
 
 def measured(contender, dataset="delicious"):
@@ -53,7 +53,7 @@ def test_times_are_scaled_by_calibration_or_not_compared(monkeypatch, calibrate)
     known = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=calibrate)
     assert len(known.tasks) == calibrate
     rows = measured("LdSM, 1 tree")
-    rows.add("napkinXC", bench.CALIBRATION, "time", "s", 5.3)  # a machine twice as fast
+    rows.add("napkinXC", bench.CALIBRATION, "time", "s", 5.3)  # This machine is twice as fast.
     known.compare(rows)
     pair, program = "LdSM, 1 tree / authors' C++ program", "authors' C++ program: LdSM, 1 tree"
     assert rows.value(program, "training", "time") == (1.7 if calibrate else 3.4)

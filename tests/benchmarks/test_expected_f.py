@@ -1,4 +1,4 @@
-"""Test that each contender of the benchmark of expected macro-F runs the method it names."""
+"""Test that each contender of the benchmark of expected macro-F runs the method that it names."""
 
 import csv
 import lzma

@@ -1,4 +1,4 @@
-"""Tasks that run in turns, the rows and files that come of them, bits that differ, and P@k."""
+"""Test the benchmarks' harness: tasks that run in turns, their rows and files, differing bits, and P@k."""
 
 import csv
 
@@ -42,7 +42,8 @@ def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
     assert results["ours", "prediction", 2] == "ranking"
     (first,) = report.of("ours", "training")
     assert (first.measure, first.unit, first.value, first.rounds) == ("time", "s", 2.0, (3.0, 2.0))
-    assert report.value("ours", "prediction", "time", 2) == pytest.approx(500)  # ms of one of ten instances
+    # These are milliseconds per instance, for ten instances.
+    assert report.value("ours", "prediction", "time", 2) == pytest.approx(500)
 
 
 def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
@@ -57,7 +58,7 @@ def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
     found = {row.measure: (row.value, row.unit) for row in report.of("ours / theirs", "training, compared")}
     assert set(found) == {"time", "memory", "P@1", "P@3", "P@5"}
     assert found["time"] == (0.25, "ratio")
-    assert np.isnan(found["memory"][0])  # too small to be measured
+    assert np.isnan(found["memory"][0])  # The memory is too small to be measured.
     assert found["P@1"] == (pytest.approx(10), "points")
     report.compare("ours", "theirs", "training", costs=False, label="a program")
     assert [row.unit for row in report.of("ours / a program", "training, compared")] == ["points"] * 3

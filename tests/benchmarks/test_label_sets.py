@@ -1,4 +1,4 @@
-"""docs/label_sets.md and expected_f.md show the numbers of results/benchmarks/label-sets.csv and expected-f.csv."""
+"""Test that docs/label_sets.md and docs/expected_f.md show the numbers in results/benchmarks/."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The benchmark of nearest neighbours: it measures both settings, and ratios are to scaled times."""
+"""Test the benchmark of nearest neighbours: it measures both settings, and divides by scaled times."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SMALL, LARGE = "SWNN, S 20, alpha 1, beta 1", "SWNN, S 75, alpha 2, beta 1"
 
 @pytest.fixture(autouse=True)
 def calibrated(monkeypatch):
-    """Nothing is repeated, and the calibration needs no napkinXC."""
+    """Run each measurement once, and calibrate without napkinXC."""
     task = Task("napkinXC", elsewhere.CALIBRATION, lambda: None)
     monkeypatch.setattr(bench, "AT_LEAST", 0.0)
     monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
@@ -27,7 +27,7 @@ def test_other_distances_and_frequent_labels_are_measured(tmp_path, monkeypatch)
     data = prepare_tiny(tmp_path, "delicious")
     rows = run_benchmark(tmp_path, "preliminary", "--data", data, "--rounds", 1)
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
-    # Of rows of unit length L2 orders as the cosine, whose votes are equal with alpha 0.
+    # For rows of unit length, L2 and the cosine give the same order. With alpha 0, all votes are equal.
     for S in (20, 75):
         labels, _ = SparseWeightedNearestNeighbors(S=S, alpha=0, beta=0).fit(X, Y).predict_top_k(X_test, 5)
         for k in (1, 3, 5):

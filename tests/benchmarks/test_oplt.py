@@ -1,4 +1,4 @@
-"""The benchmark of online label trees: costs are minima over shuffles, P@k is a mean, and ratios are to napkinXC's."""
+"""Test the benchmark of online label trees: least costs and mean P@k over shuffles, and ratios to napkinXC."""
 
 import numpy as np
 import pytest

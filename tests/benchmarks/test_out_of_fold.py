@@ -1,4 +1,4 @@
-"""The gains of out-of-fold thresholds on docs/package.md are in results/benchmarks/."""
+"""Test that the gains of out-of-fold thresholds on docs/package.md are in results/benchmarks/."""
 
 import csv
 from itertools import product

@@ -1,4 +1,4 @@
-"""The benchmark of PLTs: it measures everything it promises."""
+"""Test that the benchmark of PLTs writes all its measures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_benchmark_measures_every_model_and_search(prepared, tmp_path, monkeypat
         shares = [
             rows[f"{name}, {search}", PREDICTION, bench.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
         ]
-        assert shares[0] == shares[1] > 0  # the same beam
+        assert shares[0] == shares[1] > 0  # Both searches have the same beam.
         exact = {search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"] for search in bench.SEARCHES}
         assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
         assert rows[f"{name}, beam 10", PREDICTION, bench.OPENED, 1]["value"] > 0

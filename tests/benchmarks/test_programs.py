@@ -1,4 +1,4 @@
-"""The benchmark of programs: a fresh process measures each, and answers are scored with standard errors."""
+"""Test the benchmark of programs: a new process measures each, and predictions are scored with standard errors."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_program_is_measured_in_separate_process_and_scored(tmp_path):
 
 @pytest.fixture
 def answered(tmp_path, multilabel):
-    """Return a dataset and folders of two programs' answers: Stacking knows the truth, PECOS guesses."""
+    """Return a dataset and two programs' folders. Stacking predicts the true labels, and PECOS random ones."""
     X, Y = multilabel(90, 10, 8, density=0.5)
     data = Data("tiny", X[:50], Y[:50], X[50:], Y[50:])
     rng = np.random.default_rng(0)

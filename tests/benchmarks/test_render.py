@@ -1,4 +1,4 @@
-"""The one renderer of benchmarks."""
+"""Test the renderer that all benchmarks share."""
 
 from benchmarks.harness import Row
 from benchmarks.render import task_table, value_text

@@ -1,4 +1,4 @@
-"""Each benchmark runs on a tiny set and writes what each contender took and scored."""
+"""Test that each benchmark runs on a tiny dataset and writes the costs and scores of each contender."""
 
 import pytest
 from benchmark_rows import run_benchmark
@@ -25,7 +25,7 @@ RUNS = {
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Nothing is repeated, models are small, and the calibration needs no napkinXC."""
+    """Run each measurement once with small models, and calibrate without napkinXC."""
     task = Task("napkinXC", elsewhere.CALIBRATION, lambda: None)
     monkeypatch.setattr(elsewhere, "calibration_task", lambda X, Y: task)
     for bench in (inference, nearest):

@@ -1,4 +1,4 @@
-"""Hyperparameters of contenders come from the papers' configuration."""
+"""Test that the hyperparameters of contenders come from the papers' configuration."""
 
 from facts import raises_with
 

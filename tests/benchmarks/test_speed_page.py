@@ -1,4 +1,4 @@
-"""docs/speed.md and the README: their tables and figures show the measurements in results/benchmarks/."""
+"""Test that tables and figures of docs/speed.md and the README show the measurements in results/benchmarks/."""
 
 import csv
 import runpy
@@ -39,7 +39,7 @@ def test_page_states_range_of_ratios_and_differences_of_p1():
 
 
 def measured(file, name, columns, models):
-    """Return the cells of a set, column by column, the best of each in bold."""
+    """Return the cells of a dataset by column. The best cell of each column is bold."""
     with open(ROOT / "results/benchmarks" / file, newline="") as opened:
         rows = list(csv.DictReader(opened))
     values = {(row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"]) for row in rows}

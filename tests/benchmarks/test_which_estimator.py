@@ -1,4 +1,4 @@
-"""docs/which_estimator.md: its table and its figure show the measurements in results/benchmarks."""
+"""Test that the table and figure of docs/which_estimator.md show the measurements in results/benchmarks."""
 
 import runpy
 

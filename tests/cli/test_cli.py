@@ -1,4 +1,4 @@
-"""The command line as a whole: errors of the operating system are sentences, and nothing half-done stays behind."""
+"""Test the command line: operating system errors are sentences, and no incomplete files remain."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ main(sys.argv[1:])
 
 
 def limited(limit, value, *arguments):
-    """Call `xmlc` in a process that may have files of so many bytes, or so many open files."""
+    """Call `xmlc` in a process with a limit on the bytes of a file or on the number of open files."""
     code = [sys.executable, "-c", LIMITED.format(limit=limit, value=value), *map(str, arguments)]
     return subprocess.run(code, capture_output=True, text=True, timeout=120)
 
@@ -50,7 +50,7 @@ def test_every_command_reports_system_error_as_sentence(name, monkeypatch, capsy
 
 
 def test_error_releases_its_objects_before_it_is_printed(monkeypatch, tmp_path):
-    """Deleted files that are open fill the disk, on which a log may be."""
+    """Deleted files use the disk as long as they are open, and the log may be on this disk."""
     there = []
 
     def fail(*arguments):
@@ -80,7 +80,7 @@ def test_program_error_keeps_traceback(monkeypatch):
 def test_incomplete_file_is_removed(tmp_path):
     done = limited("RLIMIT_FSIZE", 4096, *SYNTH, tmp_path / "tiny")
     assert done.returncode == 1
-    assert f"xmlc: error: {tmp_path}/tiny/" in done.stderr  # behind a word on compilation where that takes long
+    assert f"xmlc: error: {tmp_path}/tiny/" in done.stderr  # A line on compilation may come first.
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""A step that the system kills says so where its messages go, with what helps; so does one that cannot allocate."""
+"""Test that a step that is killed or cannot allocate memory prints the reason and advice."""
 
 import signal
 import subprocess
@@ -58,7 +58,7 @@ def test_step_ends_with_its_parent():
     with subprocess.Popen([sys.executable, "-c", START + code], stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
         process.kill()
-        assert process.stdout.read() == ""  # its end: nobody has the pipe any more
+        assert process.stdout.read() == ""  # This is the end of the output, because no process holds the pipe.
 
 
 @pytest.mark.parametrize("status", [0, 1, 3])

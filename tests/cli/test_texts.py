@@ -1,4 +1,4 @@
-"""`xmlc fit`, `predict` and `evaluate`: from files to files, as by hand."""
+"""Test that `xmlc fit`, `predict` and `evaluate` read files and write the expected results."""
 
 import csv
 import io
@@ -143,7 +143,7 @@ def test_rankings_and_lists_as_sets_are_scored(train, tmp_path, capsys):
     predictions.write_text("".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows))
     assert run("evaluate", predictions, train) == 0
     scores = scores_of(capsys)
-    assert scores["P@1"] == "75.00"  # the first of three rows
+    assert scores["P@1"] == "75.00"  # The first label is right in three of the four rows.
     assert scores["R@1"] == "50.00"  # (1 + .5 + .5 + 0) / 4
     assert "P@3" not in scores
     assert scores["micro-F"] == "66.67"  # 4 hits, 6 predicted, 6 true
@@ -227,7 +227,7 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["fit", "noext", "--out", "model"], ["noext", *ON_FORMATS]),
         (["fit", "-", "--out", "model"], ON_FORMATS),
         (["predict", "-", "--model", "there"], ON_FORMATS),
-        (["fit", "half.jsonl", "--out", "model"], "half.jsonl:1"),  # of a character
+        (["fit", "half.jsonl", "--out", "model"], "half.jsonl:1"),  # The file ends within a character.
         (["fit", "absent.csv", "--stream", "--estimator", "swnn", "--out", "model"], ["swnn", "oplt"]),
         (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], ["-k", "--threshold"]),
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv"),

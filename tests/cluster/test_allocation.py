@@ -1,4 +1,4 @@
-"""The workflow inside one allocation of a real Slurm, as docs/running.md describes."""
+"""Test the workflow inside one allocation of a real Slurm, as docs/running.md describes."""
 
 import subprocess
 import sys

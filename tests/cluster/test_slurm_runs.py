@@ -1,4 +1,4 @@
-"""The workflow on a real Slurm, one node on this machine, as docs/running.md tells to run it."""
+"""Test the workflow on a real Slurm of one node on this machine, as docs/running.md describes."""
 
 import shutil
 import signal
@@ -11,7 +11,7 @@ from project_copy import Project, finished_demo
 from slurm_cluster import Cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
-# Small jobs are over soon, and a small cluster answers often.
+# Small jobs end soon, and a small cluster can answer often, so the job states are checked often.
 COMMAND = [
     *"-m snakemake --workflow-profile profiles/slurm --slurm-init-seconds-before-status-checks 3".split(),
     "demo",
@@ -27,7 +27,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """Tables of a local run."""
+    """Return the tables of a local run."""
     return finished_demo(tmp_path_factory.mktemp("local")).tables()
 
 
@@ -38,7 +38,7 @@ def project(tmp_path_factory):
 
 @pytest.fixture
 def start(cluster, project):
-    """Give a function that starts the command, or that starts and awaits it."""
+    """Return a function that starts the command. All runs are killed after the test."""
     started = []
 
     def begin(*arguments):
@@ -85,8 +85,9 @@ def test_same_command_finishes_after_kill_and_cancelled_jobs(cluster, project, s
     running = cluster.wait_for_job("train")
     run.send_signal(signal.SIGKILL)
     run.wait()
-    assert running.id in {job.id for job in cluster.jobs("RUNNING")}  # nobody waits for it any more
-    cluster.ask("scancel", *(job.id for job in cluster.jobs("PENDING", "RUNNING")))  # as docs/running.md says
+    assert running.id in {job.id for job in cluster.jobs("RUNNING")}  # No process waits for this job.
+    # This is the command in docs/running.md.
+    cluster.ask("scancel", *(job.id for job in cluster.jobs("PENDING", "RUNNING")))
     while cluster.jobs("PENDING", "RUNNING", "COMPLETING"):
         time.sleep(0.5)
     finish(start("--unlock"))

@@ -152,7 +152,7 @@ class NaiveOPLT:
         return v.children[int(np.argmax(scores))]
 
     def draw(self, level, n):
-        """Return the random policy's draw below n at a level of the tree, for the current instance."""
+        """Return a random number below n, as the random policy draws it for this instance at a level of the tree."""
         return random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, n)
 
     def insert_node(self, v):

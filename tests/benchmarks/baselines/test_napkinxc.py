@@ -1,4 +1,4 @@
-"""The baseline behind our interface: the extra `baselines` must be installed, as it is in CI."""
+"""Test napkinXC's PLT as an estimator. The tests need the extra `baselines`, which CI installs."""
 
 import sys
 

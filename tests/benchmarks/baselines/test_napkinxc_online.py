@@ -1,4 +1,4 @@
-"""napkinXC's online trees behind our interface: the extra `baselines` must be installed, as it is in CI."""
+"""Test napkinXC's online trees as estimators. The tests need the extra `baselines`, which CI installs."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SMALL = {"max_leaf": 4, "n_jobs": 1}
 
 
 def stored_tree(model):
-    """Parents, by node, and labels, by leaf, of the tree in the program's text file."""
+    """Read the program's text file of a tree. Return the parent of each node and the label of each leaf."""
     rows = (model._files / "tree.txt").read_text().splitlines()[1:]
     nodes = [line.split() for line in rows]
     return {int(n[1]): int(n[0]) for n in nodes}, {int(n[1]): int(n[2]) for n in nodes if len(n) == 3}
@@ -26,14 +26,14 @@ def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm_st
     np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     parents, leaves = stored_tree(model)
     assert sorted(leaves.values()) == list(range(12))
-    # Without a warm start the first instance's labels lie below one node however many they are.
+    # Without a warm start, all labels of the first instance are below one node, however many there are.
     assert np.bincount([parents[leaf] for leaf in leaves]).max() <= most
 
 
 def test_labels_without_instances_are_never_predicted(multilabel):
     X, Y = multilabel(200, 20, 8, density=0.5)
     dense = np.zeros((200, 11), dtype=bool)
-    dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # the others appear nowhere
+    dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # No instance has one of the other labels.
     for estimator in (NapkinXCOPLT, NapkinXCIPLT):
         model = estimator(**SMALL).fit(X, sparse.csr_array(dense))
         labels, _ = model.predict_top_k(X, 11)
@@ -55,7 +55,7 @@ def test_warm_start_extends_tree_of_first_instances(multilabel, monkeypatch):
     X, Y = multilabel(300, 20, 20, density=0.5)
     monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
-    dense[:30, 12:] = False  # they appear later
+    dense[:30, 12:] = False  # Only later instances have these labels.
     dense[np.arange(30), np.arange(30) % 12] = True
     warm = NapkinXCOPLT(**SMALL, warm_start=0.1).fit(X, sparse.csr_array(dense))
     _, before = stored_tree(NapkinXCIPLT(**SMALL).fit(X[:30], sparse.csr_array(dense[:30, :12])))
@@ -63,7 +63,7 @@ def test_warm_start_extends_tree_of_first_instances(multilabel, monkeypatch):
     assert len(before) == 12
     assert sorted(after.values()) == list(range(len(np.unique(dense.nonzero()[1]))))
     assert len(after) > 12
-    assert before.items() <= after.items()  # nodes keep their numbers
+    assert before.items() <= after.items()  # Nodes keep their numbers.
 
 
 def test_unsupported_input_is_refused(multilabel):

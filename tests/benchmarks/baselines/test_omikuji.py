@@ -1,4 +1,4 @@
-"""omikuji behind our interface: the extra `baselines` must be installed, as it is in CI."""
+"""Test omikuji as an estimator. The tests need the extra `baselines`, which CI installs."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,8 @@ from benchmarks.baselines.omikuji_parabel import OmikujiParabel
 from xmlc.core.errors import XmlcError
 
 pytestmark = pytest.mark.needs("baselines")
-DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}  # 12 labels in several leaves, not all in the beam
+# The 12 labels are in several leaves, and the beam is narrower.
+DEEP = {"min_branch_size": 4, "beam_size": 2, "n_jobs": 1}
 
 
 @pytest.mark.parametrize("n_trees", [1, 3])

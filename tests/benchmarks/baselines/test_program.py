@@ -1,6 +1,6 @@
-"""What all wrapped programs share: their answers as estimates and rankings, their files, their silence.
+"""Test the features that all wrapped programs share: estimates, rankings, files, and no output.
 
-The extra `baselines` must be installed for the programs themselves, as it is in CI.
+The tests of the programs need the extra `baselines`, which CI installs.
 """
 
 import os
@@ -15,7 +15,7 @@ from benchmarks.baselines.program import ProgramModel, silenced_output
 from xmlc.core.checksums import NAME, listed_in
 
 ONLINE = {"max_leaf": 4, "epochs": 3}
-DEEP = {"min_branch_size": 4, "beam_size": 2}  # 12 labels in several leaves, not all in the beam
+DEEP = {"min_branch_size": 4, "beam_size": 2}  # The 12 labels are in several leaves, and the beam is narrower.
 MODELS = {
     "adagrad": (NapkinXCPLT, {"optimizer": "adagrad", "epochs": 10, "arity": 4}),
     "liblinear": (NapkinXCPLT, {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}),
@@ -43,11 +43,11 @@ def test_wrapped_program_behaves_like_estimator(tmp_path, multilabel, name):
         np.take_along_axis(dense, np.maximum(labels, 0), axis=1)[labels >= 0], scores[labels >= 0]
     )
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
-    # napkinXC gives too many when it is asked with a threshold for each label.
+    # With a threshold for each label, napkinXC itself returns too many labels.
     for limits in (np.linspace(0, 0.6, 12, dtype=np.float32), np.float32(0.2), np.full(12, np.inf)):
         np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
     assert model.inner_products_ is None
-    for _ in range(2):  # omikuji would add its trees to those of an earlier model
+    for _ in range(2):  # Omikuji would add its trees to an earlier model's trees.
         model.save(tmp_path / "model")
     loaded = estimator.load(tmp_path / "model")
     assert loaded.get_params() == model.get_params()
@@ -55,7 +55,7 @@ def test_wrapped_program_behaves_like_estimator(tmp_path, multilabel, name):
 
 
 class Noted(ProgramModel):
-    """A model that is a text."""
+    """A program's model that consists of a text."""
 
     SAVED = ("size_",)
 
