@@ -314,7 +314,7 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return the needs that must not all lack records."""
+        """Return a tuple of needs. At least one of these needs must have records."""
         return self.needs if self.partial else super().first
 
     def table(

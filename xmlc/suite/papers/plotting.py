@@ -156,9 +156,9 @@ def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
 
 
 def apart(values: Collection[float]) -> set[float]:
-    """Select at most five of ``values`` as ticks of a logarithmic axis, so that their labels do not overlap.
+    """Return at most five of ``values`` as ticks of a logarithmic axis. The tick labels then do not overlap.
 
-    The largest value is always selected.
+    The largest value is always included.
     """
     chosen: list[float] = []
     for value in sorted(values, reverse=True):

@@ -1,4 +1,4 @@
-"""Declare Table 3 of plt2016: ranges of hyperparameters, next to the paper's ranges, and the values in training."""
+"""Declare Table 3 of plt2016: the suite's and the paper's ranges of hyperparameters, and the values for training."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ PANELS = {
     "dependent": "dependent, as printed",
     "dependent-signed": "dependent, −1 and +1",
 }
-NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Largest number of characters in a line of the note, and its height in inches.
-APART = 0.7  # Horizontal distance between the points of two curves, in samples. It keeps equal curves visible.
+NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters per line of the note, and the height of a line in inches.
+APART = 0.7  # Horizontal distance between the points of two curves, in samples. The shift keeps equal curves visible.
 
 
 @figure(

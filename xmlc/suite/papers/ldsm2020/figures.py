@@ -1,7 +1,7 @@
 """Draw the figures of ldsm2020.
 
-The figures show scores against the number and the size of trees, scores of single trees, depths of trees, and the
-objectives of each level.
+The figures show scores against the number and the size of trees, and scores of single trees. They also show depths of
+trees and objectives of each level.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def as_good_as_one_versus_rest(records: Sequence[RankingRecord]) -> Iterator[Eff
 def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effect]:
     """Compare one-versus-rest and SWNN by the precision of their rankings.
 
-    Section 5 contradicts this statement: SWNN suits datasets with fewer labels best.
+    The claim contradicts Section 5, according to which SWNN suits datasets with fewer labels best.
     """
     for other, ours in pairs(records, (ONE_VERSUS_REST,), (OURS,)):
         yield ranked_apart("", other, ours, *METRICS)
