@@ -12,7 +12,7 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # These methods compute thresholds from the estimates alone, without true labels. They are not from a paper.
+    # These methods compute thresholds from the estimates alone, without true labels. No paper describes them.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }
