@@ -12,7 +12,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-MOST_LISTED = 20  # If a dry run has more jobs than this, it prints only the number of jobs of each rule.
+MOST_LISTED = 20  # A dry run with more jobs than this prints only the number of jobs of each rule.
 LOG_LINES = 15  # If a job fails, this many lines from the end of its log file are shown.
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
