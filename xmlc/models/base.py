@@ -88,7 +88,7 @@ class SparseProbabilityEstimator(Estimator):
     calibrated: ClassVar[bool] = True
     # The folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`.
     _into: Path | None = None
-    unit_norm: bool  # `_kernel_form` reads this hyperparameter and the next one
+    unit_norm: bool  # `_kernel_form` reads this hyperparameter and the next hyperparameter
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -178,7 +178,8 @@ class SparseProbabilityEstimator(Estimator):
         """Find the k most probable labels of a single instance, for online serving.
 
         The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
-        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call it at once.
+        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call this method at
+        once.
 
         Parameters
         ----------
@@ -571,7 +572,10 @@ class SparseProbabilityEstimator(Estimator):
 
 
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `predict_top_k` that accepts label weights. With weights, the base class ranks all estimates."""
+    """Return a method `predict_top_k` that accepts label weights.
+
+    With label weights, the method of the base class ranks all estimates.
+    """
 
     @wraps(predict_top_k)
     def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:

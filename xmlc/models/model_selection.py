@@ -70,9 +70,9 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
     """Return whether ``hits`` has more hits than ``usual`` by more than a standard error of the difference.
 
-    The difference is a sum over the instances for which only one of the two models is correct. Each of these instances
-    adds its weight or minus its weight. If both models were equally good, the variance of the difference would be the
-    sum of the squared weights of these instances.
+    The difference is a sum over the instances for which only one of the two models is correct. Each such instance adds
+    or subtracts its weight. If both models were equally good, the variance of the difference would be the sum of the
+    squared weights of these instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

@@ -247,8 +247,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree. The first is the number of labels of each instance, int64 (n,). The other two are
-        the labels, int32, and their estimates, float32, both ordered by instance.
+        Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second and
+        third arrays are the labels, int32, and their estimates, float32, both ordered by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

@@ -142,7 +142,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     ------
     XmlcError
         The folder contains no model, a changed model, or an untrusted model of another library. The error is also
-        raised for a custom estimator, because only the ``load`` of its class can read it.
+        raised for a custom estimator, because only the ``load`` of its class can read such a model.
     """
     from xmlc.models.base import DESCRIPTION
 

@@ -31,13 +31,13 @@ ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f). The features f contain two kinds of logarithms. These are
-    log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The other
-    features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share the
-    same w.
+    The estimate of label j for instance x is sigmoid(w . f). The features f contain two kinds of logarithms. The first
+    kind is log(s + 0.001) for the score s of each member. The second kind is the log of the share of instances with
+    label j. The other features are the logit of the mean score, the constant 1, and all products of two logarithms. All
+    labels share the same coefficients w.
 
-    The candidates are the labels that any member ranks among its ``n_candidates`` best. Only candidates have an
-    estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
+    The candidates are the labels that at least one member ranks among its ``n_candidates`` best. Only candidates have
+    an estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
     all instances, with the hyperparameters that their first training selected.
 
     Stacking a single member corrects its scores by the labels' frequencies.

@@ -41,11 +41,11 @@ SHOWN = 2000  # An error message shows at most this many characters of the progr
 class VowpalWabbitCMT(SparseProbabilityEstimator):
     """Train the contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
 
-    A binary tree of online classifiers routes an instance to a leaf, which stores the training instances that reach it.
-    The prediction is the class of the most similar stored instance. The similarity is the cosine, with a learned
-    correction if ``learn_at_leaf`` is true. The program predicts one class without an estimate. `predict_proba` returns
-    only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the authors'
-    script for ALOI (``demo/memory_tree``). Other options of the program keep its defaults.
+    A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training instances that reach
+    the leaf. The prediction is the class of the most similar stored instance. The similarity is the cosine, with a
+    learned correction if ``learn_at_leaf`` is true. The program predicts one class without an estimate. `predict_proba`
+    returns only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the
+    authors' script for ALOI (``demo/memory_tree``). Other options of the program keep its defaults.
 
     Training writes the data in the program's text format. The program reads these data in a separate process and writes
     its model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version

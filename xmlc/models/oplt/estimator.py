@@ -129,12 +129,12 @@ class OPLT(SparseProbabilityEstimator):
     Notes
     -----
     After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
-    as large. The weights of such a model take 8 to 12 bytes for each pair of a node and a feature of the instances that
-    reached the node's parent. The children of a node share one row of weights for each feature. Each node has a hash
-    table that maps a feature to its row, so one look-up serves all children. For each positive node, learning an
-    instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction after
-    learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of a
-    node and a feature.
+    as large. Such a model has a weight for each node and each feature of the instances that reached the node's parent.
+    Each of these weights takes 8 to 12 bytes. The children of a node share one row of weights for each feature. Each
+    node has a hash table that maps a feature to its row, so one look-up serves all children. For each positive node,
+    learning an instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction
+    after learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of
+    a node and a feature.
 
     Examples
     --------
@@ -241,8 +241,8 @@ class OPLT(SparseProbabilityEstimator):
         ------
         XmlcError
             The data or a hyperparameter is out of range. The error is also raised if `fit` has learned without
-            ``online``. It is also raised if a hyperparameter of the tree or of its training has changed since learning
-            began.
+            ``online``. The error is also raised if a hyperparameter of the tree or of its training has changed since
+            learning began.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))

@@ -231,8 +231,9 @@ def selected(tree, ids, values, scratch, settings):
     """Return the node that the new labels of an instance extend. The node is computed once per instance.
 
     Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, such a node has b children,
-    not all of them leaves. In this package, such a node may have more than b children if the initial tree was given. On
-    each level, the policy "best_greedy" computes the scores of one block. The policy "random" draws one random number.
+    of which at least one is no leaf. In this package, such a node may have more than b children if the initial tree was
+    given. On each level, the policy "best_greedy" computes the scores of one block. The policy "random" draws one
+    random number.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:

@@ -95,7 +95,7 @@ class PLT(SparseProbabilityEstimator):
     hinge_power : int
         The power p for the loss "squared_hinge". The score of a node with the linear score s is exp(-max(0, 1 - s)**p).
         Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. If the tree
-        is deep, these scores improve the lower ranks of a ranking.
+        is deep, higher scores of such nodes improve the lower ranks of a ranking.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. C applies to "batch", and to
         SGD if ``lam`` is None. With None, SGD uses C = 3, and "batch" selects C from two candidates by cross-validation
@@ -137,9 +137,9 @@ class PLT(SparseProbabilityEstimator):
         ``hash_bits`` is set.
     hash_bits : int or None
         None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
-        2**k weights. All nodes share these weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``, memory
-        is bounded for any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and training
-        on one thread. Nodes that share weights cannot be trained in parallel.
+        2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``,
+        memory is bounded for any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and
+        training on one thread. Nodes that share weights cannot be trained in parallel.
     max_samples : float or None
         Share of the instances to train on, drawn at random with the seed. The tree is also built from the drawn
         instances, and has only their labels. To train the IPLT of oplt2021 (Appendix G), also set the solver and the
@@ -179,9 +179,9 @@ class PLT(SparseProbabilityEstimator):
     search="beam"``. The ensemble of such trees is `xmlc.models.Parabel`.
 
     Exact weights take memory for each inner node and each feature of the instances that reach the node. Each pair of a
-    node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic set in the shape of
-    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of this set takes 19 GB with
-    ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the model is
+    node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the shape of
+    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of this dataset takes 19 GB
+    with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the model is
     larger.
 
     `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
@@ -457,7 +457,7 @@ class PLT(SparseProbabilityEstimator):
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
         """Return the largest label weight below each node, or an empty array if labels have no weights.
 
-        The result is cached, because computing it takes longer than a search.
+        The result is cached, because its computation takes longer than a search.
         """
         if label_weights is None:
             return NO_WEIGHTS

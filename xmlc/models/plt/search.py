@@ -1,7 +1,7 @@
 """Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
 `estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. Pairs of an instance and a
-node are sorted by node. A batch then reads each block of weights once, and all siblings share one look-up of a feature
+node are sorted by node. A batch then reads each block of weights once. All siblings share one look-up of a feature
 (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the other.
 The estimates are bit-identical for all searches and all batches.
 
@@ -126,8 +126,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     estimates : float32 (end - start, k)
         The estimate of each label times the label's weight, or 0 for a missing label.
     by_beam : bool (end - start,)
-        For each instance, whether the labels from the beam search are provably the k labels with the largest estimates,
-        in order.
+        For each instance, whether the beam search alone has provably found the k labels with the largest estimates, in
+        order.
     inner_products : int64 (end - start,)
         Number of node classifiers evaluated per instance.
     """

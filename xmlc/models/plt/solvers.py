@@ -111,8 +111,8 @@ def train_children(solver, x, importance, targets, state, bias, n_siblings, bloc
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
 
     ``state`` holds the scaled weights Pi_t * w_t until the end. The size of step t (from 0) is
-    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi because they see the same instances. For an
-    instance of weight v, the step is multiplied by v, and t increases by v.
+    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all siblings learn from the same
+    instances. For an instance of weight v, the step is multiplied by v, and t increases by v.
 
     Each non-zero of an instance moves 16 bytes per sibling: two reads and one write of the weight, and one read of the
     instance. For the parameters see `solve`.

@@ -89,10 +89,11 @@ def train_nodes(
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block contains the children of one node. A block stores weights only for the features of the instances that reach
-    it, because all other weights would stay zero. Blocks are trained in batches, which are added to ``appendable``.
+    the block, because all other weights would stay zero. Blocks are trained in batches, which are added to
+    ``appendable``.
 
     Peak memory is the size of the result plus the weights of one batch. The result takes no memory if ``appendable``
-    writes it into a folder. In addition, each thread needs memory for the instances and weights of one block.
+    writes the weights into a folder. In addition, each thread needs memory for the instances and weights of one block.
 
     Parameters
     ----------
@@ -175,8 +176,8 @@ def _parts(
 ) -> tuple[list[Tasks], list[float]]:
     """Split the work into groups of tasks, the most expensive tasks first. Return the groups and their costs.
 
-    A block with more work than ``limit`` is split into tasks with some of its siblings each. The time of a task is
-    estimated from its number of registers, because a partly filled register takes as long as a full one.
+    A block with more work than ``limit`` is split into tasks, each with some of the block's siblings. The time of a
+    task is estimated from its number of registers, because a partly filled register takes as long as a full one.
     """
     work = nonzeros * degrees
     parts = []
@@ -428,7 +429,7 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     targets : uint8 (instances, siblings)
         Zero on entry.
     places : uint32
-        Scratch with one number per position of the pass.
+        Scratch array with one number per position of the pass.
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i

@@ -193,7 +193,8 @@ class Scratch(NamedTuple):
     words : uint64 (n_features // 64 + 1,)
         A set of features, with one bit per feature. All words are zero between uses.
     ranks : uint32 (n_features // 64 + 1,)
-        For each word, the index of its first feature within the block. The index is undefined if the word is zero.
+        For each word, the index within the block of the word's first feature. The index is undefined if the word is
+        zero.
     ids : uint32 (max_nonzeros,)
         Features of an instance, as indices within the block.
     values : float32 (max_nonzeros,)
@@ -326,7 +327,7 @@ def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, 
     rows : int32 (q,)
         The instances to estimate for.
     node : int
-        The parent. -1 has the root as its only child.
+        The parent. Node -1 has the root as its only child.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
         Tree and weights.
     link : int

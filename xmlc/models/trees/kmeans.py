@@ -31,8 +31,9 @@ def kmeans_tree(
     """Build a label tree by hierarchical balanced spherical 2-means.
 
     A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds of bisection. The
-    sizes of two halves differ by at most one. A node with at most ``max_leaf`` labels is not split. Its children are
-    leaves, one for each label of the node. An arity above 2 merges several levels of the binary tree into one.
+    sizes of two halves differ by at most one. A node with at most ``max_leaf`` labels is not split. The children of
+    such a node are leaves, one for each label of the node. An arity above 2 merges several levels of the binary tree
+    into one.
 
     A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
     cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its centroid in the
@@ -106,8 +107,8 @@ def _order_labels(
 ) -> np.ndarray:
     """Return the labels in the order of the tree's leaves, int64 (m,).
 
-    The number of labels fixes the sizes of all segments, so this order determines the tree. Large segments are bisected
-    level by level. A smaller segment and all segments below it form an independent task.
+    The number of labels fixes the sizes of all segments, so the order of the labels determines the tree. Large segments
+    are bisected level by level. A smaller segment and all segments below it form an independent task.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
@@ -216,9 +217,9 @@ def multiply_members(rows, members, sums, products):
 def halve(products, sides, halves):
     """Assign the half of the members that is nearer to side 0's centroid to side 0, and return the mean cosine.
 
-    The squared length of a sum is the sum of its products with its members. No pass over all d features is therefore
-    needed. A sum of length zero has cosine 0 with every member. If two members are equally near, the member with the
-    smaller number is assigned to side 0 first.
+    The squared length of a side's sum is the total of the inner products of the sum with the side's members. No pass
+    over all d features is therefore needed. A sum of length zero has cosine 0 with every member. If two members are
+    equally near, the member with the smaller number is assigned to side 0 first.
 
     Parameters
     ----------
