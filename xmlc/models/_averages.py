@@ -129,7 +129,7 @@ def add_leaves(histograms, reached, i, sums, found):
     reached : Reached
         Leaves that the instances reach.
     i : int
-        The instance.
+        Number of the instance.
     sums : float64 (m,)
         All 0 on entry. On return, the sums of the listed labels. The caller resets these sums to 0.
     found : uint32 (m + 1,)

@@ -78,7 +78,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees, equal to `fit` with n_trees=n. Both forests share their arrays.
+        """Return the forest of the first ``n`` trees, equal to `fit` with n_trees=n.
+
+        The returned forest shares its arrays with this forest.
 
         Raises
         ------
@@ -232,7 +234,7 @@ LEAF = np.iinfo(np.int32).min  # This is the smallest code of a leaf.
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
-    """Return the fields of a stored forest: the arrays of a class of forests, and optionally tail classifiers."""
+    """Return the fields of a stored forest: the arrays of its class, and optional arrays of tail classifiers."""
     return (*fields_of(forest), *(replace(field, optional=True) for field in fields_of(TailClassifiers)))
 
 

@@ -45,7 +45,7 @@ class Parabel(SparseProbabilityEstimator):
         instance, and 16 for more labels. With 16, trees are flatter, faster to train and more accurate.
     max_leaf : int or None
         A group of at most this many labels is not split further. The labels of such a group become the children of one
-        node. Parabel uses 100. For None see `PLT`.
+        node. Parabel uses 100. The meaning of None is the same as for `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel, a node's score is exp(-max(0, 1 - s)**p) for its linear score s. The
         labels' scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic loss,

@@ -34,9 +34,9 @@ class TailClassifiers(NamedTuple):
     Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the labels of their largest
     datasets in this way (Supplement, experimental setup).
 
-    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. The scores of that program
-    equal the scores here with ``gamma=60``. The program of LdSM includes the factor. PfastreXML always scales each
-    instance to Euclidean length 1 first, even if its trees do not. LdSM does not scale the features.
+    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. The scores of the PfastreXML
+    program equal the scores of this class with ``gamma=60``. The program of LdSM includes the factor. PfastreXML always
+    scales each instance to Euclidean length 1 first, even if its trees do not. LdSM does not scale the features.
 
     Attributes
     ----------

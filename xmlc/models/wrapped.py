@@ -41,8 +41,8 @@ class Wrapped(SparseProbabilityEstimator):
     Parameters
     ----------
     estimator : object
-        The estimator. `fit` trains a copy of the estimator. The ``predict_proba`` of the copy returns a dense or sparse
-        matrix of shape (n, m), or for each label an array of shape (n, 2) in a list.
+        The wrapped estimator. `fit` trains a copy of it. The method ``predict_proba`` returns a dense or sparse matrix
+        of shape (n, m), or for each label an array of shape (n, 2) in a list.
     given : dict, optional
         The hyperparameters with which the estimator was made, for records.
 

@@ -49,7 +49,7 @@ def append_rows(
     degrees : int64
         Number of siblings of each block.
     threshold : float
-        Weight threshold.
+        Weights w with abs(w) <= threshold are dropped.
     sibling_type : type
         Dtype of the sibling numbers, see `sibling_type`.
     n_jobs : int or None
@@ -100,6 +100,7 @@ def count_weights_above(dense, degrees, threshold, start, end):
     Returns
     -------
     n_features, n_weights : int64 (end - start,)
+        Number of features and weights that each block keeps.
     """
     feature_starts, weight_starts, weights = dense.feature_starts, dense.weight_starts, dense.weights
     n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
@@ -127,7 +128,7 @@ def rows_above(dense, degrees, threshold, start, end):
     degrees : int64
         Number of siblings of each block.
     threshold : float32
-        Weight threshold.
+        Weights w with abs(w) <= threshold are dropped.
     start, end : int
         The blocks to convert are ``start .. end - 1``.
 

@@ -125,7 +125,7 @@ class PLT(SparseProbabilityEstimator):
         node that is outside the beam and could lead to one of the best labels. "certified" is the fastest exact search.
         "beam" is a beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose
         ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products.
-        Hashed weights always use best-first search.
+        If the weights are hashed, the search is always best-first search.
     beam : int
         Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes
         on each level. Parabel uses ``beam=10``.

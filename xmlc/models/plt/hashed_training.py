@@ -31,7 +31,7 @@ def train_hashed(
     x, y : KernelCSR
         Instances and their label sets.
     tree : LabelTree
-        The tree.
+        Tree whose node classifiers are trained.
     order : int64 (n,)
         Rows in the order of each pass.
     solver : Sgd
@@ -84,7 +84,7 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     stamp : int64 (n_nodes,)
         Scratch array, filled with -1 at the start of training.
     epoch : int
-        Number of the pass.
+        Number of earlier passes.
     """
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
@@ -121,7 +121,7 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     steps_done : float64 (n_nodes,)
         As for `hashed_pass`.
     node : int
-        The node.
+        Number of the node.
     target : float32
         z_t of the instance, 0 or 1.
     """

@@ -28,7 +28,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     bias : float32 (siblings,)
         Weights of the constant feature.
     scores : float32 (siblings,)
-        Overwritten.
+        Overwritten with the linear scores.
     """
     copy_into(scores, bias)
     for k in range(ids.size):
@@ -196,7 +196,7 @@ def find_features(x, row, features, marked, scratch):
     x : KernelCSR
         Features of all instances.
     row : int
-        The instance.
+        Row of the instance.
     features : uint32
         Features of the block, ascending.
     marked : bool

@@ -266,7 +266,7 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     Returns
     -------
     first : int
-        The first child.
+        Number of the first child.
     estimates : float32 (q, siblings)
         Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. The
         array is a view of the scratch memory.
@@ -320,7 +320,7 @@ def scale_of(node, largest, label):
     Parameters
     ----------
     node : int
-        The node.
+        Number of the node.
     largest : float64 (n_nodes,)
         As for `rank_by_levels`.
     label : int32 (n_nodes,)

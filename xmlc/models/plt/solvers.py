@@ -328,7 +328,7 @@ def columns_of(rows, columns, size):
     Parameters
     ----------
     rows : array (n, siblings)
-        The matrix.
+        Matrix with a column for each sibling.
     columns, size
         As for `some_columns`.
     """
@@ -478,7 +478,7 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     largest : float32 (siblings,)
         Largest absolute step times ``inverse`` so far, skipped steps included. Updated in place.
     work : float32 (4 * siblings,)
-        Scratch.
+        Scratch memory.
     square : float32
         |x|^2, including the constant feature.
     cost : float32

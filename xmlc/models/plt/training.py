@@ -102,7 +102,7 @@ def train_nodes(
     n_features : int
         Number of features.
     tree : LabelTree
-        The tree.
+        Tree whose node classifiers are trained.
     order : int64 (rows,)
         Rows in the order of each pass.
     solver : Sgd, AdaGrad or DualDescent
@@ -308,7 +308,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
     stamp : int64 (n_nodes,)
         The call sets the entries of the listed nodes to ``mark``.
     positives : int32 (n_nodes,)
-        Overwritten with the nodes.
+        Overwritten with the numbers of the listed nodes.
 
     Returns
     -------
@@ -397,7 +397,7 @@ def gather_rows(x, rows, local):
     rows : int64
         Rows to copy.
     local : uint32
-        New number of each feature.
+        New number of each feature, at the index of its old number.
     """
     indptr, indices, data = x
     ends = np.zeros(rows.size + 1, dtype=np.int64)
@@ -427,7 +427,7 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     first : int
         Node number of the first sibling.
     targets : uint8 (instances, siblings)
-        Zero on entry.
+        The array to fill, zero on entry.
     places : uint32
         Scratch array with one number per position of the pass.
     """

@@ -224,7 +224,8 @@ def empty_scratch(shape, n_dense, n_estimates):
     n_dense : int
         Length of ``dense``.
     n_estimates : int
-        Length of ``estimates``. If the largest number of siblings is greater, that number is the length.
+        Length of ``estimates``. If the largest number of siblings is greater than ``n_estimates``, the length is the
+        largest number of siblings.
     """
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
@@ -407,7 +408,7 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
     nodes : HashedWeights
         Tree and weights.
     node : int
-        The node.
+        Number of the node.
     slots : uint64 (ids.size,)
         Overwritten with the slots.
     signed : float32 (ids.size,)
@@ -431,7 +432,7 @@ def slots_estimate(slots, signed, nodes, node):
     nodes : HashedWeights
         Tree and weights.
     node : int
-        The node.
+        Number of the node.
     """
     score = nodes.bias[node]
     for k in range(slots.size):

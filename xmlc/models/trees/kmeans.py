@@ -47,8 +47,8 @@ def kmeans_tree(
     arity : int
         Degree b of the inner nodes, a power of two, at least 2.
     max_leaf : int or None
-        The largest number of labels of a node that is not split, at least 1. For None see
-        `xmlc.models.trees.kmeans.largest_leaf`.
+        The largest number of labels of a node that is not split, at least 1. `xmlc.models.trees.kmeans.largest_leaf`
+        defines the number for None.
     seed : int
         Seed of the first centroids. Each node has a separate random stream.
     n_jobs : int or None
@@ -191,7 +191,7 @@ def multiply_members(rows, members, sums, products):
     rows, members, sums
         As for `move_members`.
     products : float64 (n, 2)
-        Overwritten.
+        Overwritten with the inner products.
     """
     for i in range(members.size):
         a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
