@@ -1,4 +1,4 @@
-"""Arrays that grow, in memory and in a folder."""
+"""Test arrays that grow in memory or in a folder."""
 
 import resource
 import signal
@@ -39,7 +39,8 @@ def test_blocks_are_appended_in_order(tmp_path, on_disk, tasks):
 def test_nonfinite_weights_are_detected_when_appended(tmp_path, wrong):
     for folder in (tmp_path, None):
         arrays = Appendable(folder)
-        arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))  # no weights: they may be NaN
+        # The array ``b`` contains no weights, so NaN is allowed.
+        arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))
         with pytest.raises(NotFiniteError):
             arrays.append(a=np.array([1, wrong, 2], dtype=np.float32))
 

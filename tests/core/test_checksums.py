@@ -1,4 +1,4 @@
-"""Files and records that were changed since they were written are found, and named with what makes them again."""
+"""Test that changed files and records are found, and that errors name the command that rebuilds them."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 
 def test_checksum_equals_published_test_vector(tmp_path):
-    (tmp_path / "a").write_bytes(b"")  # XXH3's specification, test vector of the empty input with seed 0
+    (tmp_path / "a").write_bytes(b"")  # XXH3's specification has a test vector for empty input and seed 0.
     assert checksum_of(tmp_path / "a") == "99aa06d3014798d86001c324468d497f"
 
 
@@ -53,7 +53,7 @@ def test_checksum_depends_on_every_bit(folder):
         content = bytearray(whole)
         content[bit // 8] ^= 1 << bit % 8
         file.write_bytes(content)
-        checksums._checksum.cache_clear()  # the clock of a file system may be coarser than this loop
+        checksums._checksum.cache_clear()  # Two changes in this loop may have the same time in the file system.
         with raises_with(Damaged, "train/X.npy"):
             verify_file(file)
 

@@ -12,7 +12,7 @@ from xmlc.core.environment import cpu_seconds, in_turns, peak_bytes, step_costs
 
 
 def test_seconds_count_from_process_start():
-    """A program that runs before it imports anything of ours: those seconds count."""
+    """The seconds before a program imports the package count, too."""
     code = "import time; begun = time.monotonic(); import numpy, scipy.sparse\n"
     code += "from xmlc.core.environment import process_seconds\n"
     code += "least = time.monotonic() - begun; print(least, process_seconds())"

@@ -1,4 +1,4 @@
-"""Users' files and the modules beside them: what they import, and which files their steps depend on."""
+"""Test users' files and the modules next to them: their imports, and the files on which steps depend."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files and folders appear under their name only when they are whole."""
+"""Test that files and folders get their names only when they are complete."""
 
 import json
 import os
@@ -83,7 +83,7 @@ def test_write_error_names_target_instead_of_temporary_file(tmp_path, manager):
 
 
 def test_reader_keeps_mapped_data_while_writer_replaces_folder(tmp_path):
-    """Whoever looks finds a whole folder, or between two renamings none."""
+    """A reader finds a complete folder, or no folder at the moment between two renamings."""
     target, n = tmp_path / "data", 50_000
     with atomic_folder(target) as temporary:
         np.save(temporary / "array.npy", np.full(n, -1))

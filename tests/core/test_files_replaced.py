@@ -1,4 +1,4 @@
-"""Of the folders that may have the name of a new one, those of the package are replaced, and no others."""
+"""Test that a new folder replaces a folder of the same name only if the package wrote the old folder."""
 
 import os
 import subprocess
@@ -65,7 +65,7 @@ def write_own(path, content="new"):
 
 
 def tree(place):
-    """Return all files below a folder with their contents, and all folders and links."""
+    """Return the files with contents, the folders, and the links with targets below a folder."""
     kinds = {
         path: (path.is_symlink() and os.readlink(path)) or (path.is_file() and path.read_bytes())
         for path in place.rglob("*")

@@ -1,4 +1,4 @@
-"""No kernel runs in an old form, and each form is compiled once."""
+"""Test that no outdated kernel runs, and that each version of a kernel is compiled once."""
 
 import ast
 import json
@@ -34,7 +34,10 @@ IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "impor
 
 @pytest.fixture
 def project(tmp_path):
-    """Give a package with the real cache and two kernels of which one calls the other, and a function that runs it."""
+    """Make a package with the real cache and two kernels: one calls the other.
+
+    Return its folder and a function that runs it.
+    """
     folder = tmp_path / "a project"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "xmlc/core", folder / "xmlc/core", ignore=ignored)
@@ -62,7 +65,8 @@ def edit(folder, name, old, new):
     text, time = file.read_text(), file.stat().st_mtime
     assert old in text
     file.write_text(text.replace(old, new, 1))
-    os.utime(file, (time + 5, time + 5))  # bytecode of the same second and size would count as that of the new text
+    # Python would reuse old bytecode of the same second and size for the new text.
+    os.utime(file, (time + 5, time + 5))
 
 
 def test_edited_kernel_runs_new_code_for_every_call_form(project):
@@ -85,7 +89,7 @@ def test_comments_docstrings_domains_and_files_without_kernels_compile_nothing(p
     assert run() == (112, 0)
     edit(folder, "xmlc/a/measure.py", "import outer", "import outer\n\n\nclass Measure(NamedTuple):\n    name: str")
     assert run() == (112, 0)
-    edit(folder, "xmlc/a/more.py", "100", "200")  # a constant counts wherever it comes from
+    edit(folder, "xmlc/a/more.py", "100", "200")  # A changed constant counts, whatever module defines it.
     assert run() == (212, 1)
 
 
@@ -113,7 +117,8 @@ def test_cache_uses_a_writable_folder(project, kind):
     if kind == "given":
         variables["NUMBA_CACHE_DIR"] = str(given)
     else:
-        (folder / "xmlc/__pycache__").touch()  # a folder would need another user than root
+        # A file in place of the folder stops all users, but a read-only folder would not stop root.
+        (folder / "xmlc/__pycache__").touch()
         if kind == "read-only":
             user.touch()
     assert run(**variables) == (112, 1)
@@ -178,7 +183,7 @@ print(theirs(3.0).hex(), factorial(3.0), root(4.0))
 
 
 def calls(folder, package):
-    """Run `CALLS`; return the module of the decorator, a result, how often it was compiled, and further results."""
+    """Run `CALLS`. Return the decorator's module, a result, how often its kernel was compiled, and further results."""
     (folder / "calls.py").write_text(CALLS)
     variables = os.environ | {"NUMBA_CACHE_DIR": str(folder / "kept"), "PYTHONPATH": str(package)}
     done = subprocess.run([sys.executable, folder / "calls.py"], env=variables, capture_output=True, text=True)
@@ -188,7 +193,7 @@ def calls(folder, package):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """What `CALLS` prints with all private names, and that kernels are kept."""
+    """Return the results of `CALLS` if all private names of numba exist. Check that kernels are kept on disk."""
     folder = tmp_path_factory.mktemp("calls")
     module, result, compiled, others = calls(folder, ROOT)
     assert (module, compiled) == ("xmlc.core.numba_private", "1")
@@ -196,7 +201,7 @@ def expected(tmp_path_factory):
     return result, others
 
 
-# Asked for under another name, each is missing.
+# A test renames each of these names in a copy of the package, so that numba lacks the name.
 NEEDED = re.findall(r'^    \(.*, "(\w+)"\),$|^from numba\.core\.\w+ import (\w+)', PRIVATE.read_text(), re.MULTILINE)
 
 
@@ -248,7 +253,7 @@ def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
 
 
 def test_only_algorithm_and_data_packages_contain_kernels():
-    """Else an edit of a record, say, compiles all kernels again."""
+    """Otherwise an edit of a record, for example, would compile all kernels again."""
     files = (file for file in kernel_cache.PACKAGE.rglob("*.py") if kernel_cache.KERNEL.search(file.read_text("utf-8")))
     rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
     assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}

@@ -1,4 +1,4 @@
-"""The memory that a process may use."""
+"""Test the limit on the memory that a process may use."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from xmlc.core.memory import machine_memory
     [
         ("0::/user.slice/job_7/step", "user.slice/job_7/memory.max"),
         ("12:cpu:/x\n4:memory:/user.slice/job_7", "memory/user.slice/job_7/memory.limit_in_bytes"),
-        ("0::/of/the/host", "memory.max"),  # in a container
+        ("0::/of/the/host", "memory.max"),  # A container reports the path of the host.
     ],
 )
 def test_memory_limit_comes_from_control_groups_of_process(tmp_path, own, file):

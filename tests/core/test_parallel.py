@@ -1,4 +1,4 @@
-"""Pieces on threads: order, errors, thread counts."""
+"""Test tasks on threads: their order, errors and numbers of threads."""
 
 import os
 import signal
@@ -16,11 +16,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.core.threads import resolve_threads
 
-MOST = 300  # seconds for what comes at once, unless the machine is busy
+MOST = 300  # Maximum seconds to wait. Only a busy machine needs more than a moment.
 
 
 class Events:
-    """An event for each piece."""
+    """Hold an event for each task."""
 
     def __init__(self):
         self._events = defaultdict(threading.Event)
@@ -34,7 +34,7 @@ class Events:
 
 @pytest.fixture
 def failed(monkeypatch):
-    """Return a function that checks whether `run_tasks` without `then` has heard of an error."""
+    """Return a list that gets an item as soon as `run_tasks` without `then` has noticed an error."""
     heard = []
 
     class Told(threading.Condition):
@@ -47,7 +47,7 @@ def failed(monkeypatch):
 
 
 def wait_for(condition):
-    """Wait until a list is no longer empty. An event could not be set in a handler of signals."""
+    """Wait until a list is no longer empty. A signal handler could not set an event."""
     until = time.monotonic() + MOST
     while not condition:
         assert time.monotonic() < until
@@ -82,7 +82,7 @@ def test_task_error_reaches_caller(n_jobs, then):
         begun.set(i)
         if i == 2:
             if n_jobs > 1:
-                begun.wait(3)  # which waits for this one, if `then` is given
+                begun.wait(3)  # If `then` is given, task 3 waits for this task.
             raise ValueError("piece 2")
         return i
 
@@ -117,7 +117,7 @@ def test_thread_counts_follow_scikit_learn():
 
 
 def test_job_uses_requested_threads():
-    """Snakemake does not tell numba; the command line does, even beyond or below the number of cores."""
+    """Snakemake does not limit numba's threads. The command line sets any number, also beyond the number of cores."""
     code = (
         "from xmlc.core.threads import set_process_threads, resolve_threads; set_process_threads(3);"
         "import numba; print(numba.get_num_threads(), resolve_threads(None))"
@@ -129,7 +129,7 @@ def test_job_uses_requested_threads():
 
 @pytest.fixture
 def interruptible():
-    """Have Ctrl-C raise: in a process that a shell started in the background, Python ignores it."""
+    """Make Ctrl-C raise an error. Python ignores Ctrl-C in a process that a shell started in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -138,12 +138,12 @@ def interruptible():
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_interruption_stops_between_tasks_and_never_inside_one(n_jobs, failed):
-    """Within a kernel's conversions it would crash the process (numba 0.68)."""
+    """An interruption within a kernel's conversions would crash the process (numba 0.68)."""
     ended = []
 
     def work(i):
         if i == 2:
-            os.kill(os.getpid(), signal.SIGINT)  # to the main thread
+            os.kill(os.getpid(), signal.SIGINT)  # The main thread gets this signal.
         if i >= 2:
             wait_for(failed)
         ended.append(i)

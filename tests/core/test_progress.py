@@ -10,7 +10,7 @@ from xmlc.core.progress import Progress
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that stands still until it is set."""
+    """Return a list with the time of a clock, which stands still until a test sets it."""
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
@@ -19,7 +19,7 @@ def clock(monkeypatch):
 def test_log_shows_share_time_rate_and_remaining_time(clock, capsys):
     with Progress(4e6, "training", "nnz") as shown:
         clock[0] += 5
-        shown.update(0.5e6)  # too soon for a line
+        shown.update(0.5e6)  # It is too soon for a line.
         clock[0] += 25
         shown.update(0.5e6)
         clock[0] += 90
@@ -33,7 +33,7 @@ def test_log_shows_share_time_rate_and_remaining_time(clock, capsys):
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_set_progress_overrides_variable(capsys, monkeypatch, shown):
-    monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # put back after the test
+    monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # The variable is restored after the test.
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     xmlc.set_progress(shown)
     with Progress(2, "adding") as counting:
@@ -50,7 +50,7 @@ def test_compilation_is_logged_and_variable_disables_progress(capsys, monkeypatc
         assert numba.njit(lambda x: x + 3)(1) == 4
     assert capsys.readouterr().err.count("adding: compiling kernels") == told
     assert numba.njit(lambda x: x + 2)(1) == 3
-    assert capsys.readouterr().err == ""  # nobody listens any more
+    assert capsys.readouterr().err == ""  # No listener for compilations is left.
 
 
 @pytest.mark.parametrize(

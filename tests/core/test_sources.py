@@ -1,4 +1,4 @@
-"""The source files that a module depends on: exactly those that it imports."""
+"""Test that a module depends on exactly the source files that it imports."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from xmlc.core.sources import imported_modules, source_digest, source_files
 
 
 def imported_at_run_time(module):
-    """Files of the package that importing a module really loads."""
+    """Return the package's files that are loaded if a new process imports a module."""
     code = (
         f"import sys, {module}\n"
         "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
@@ -22,7 +22,7 @@ def imported_at_run_time(module):
 
 @pytest.mark.parametrize("module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"])
 def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)  # from elsewhere the paths are absolute
+    monkeypatch.chdir(tmp_path)  # Outside the project's folder, the paths are absolute.
     assert imported_at_run_time(module) <= {*source_files(module), *map(str, sources.WITHOUT_RESULT)}
 
 
@@ -47,7 +47,7 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
 
 @pytest.fixture
 def digest():
-    """Digest files as a new process does, which has read none of them."""
+    """Return a function that computes the digest of files, as in a new process without cached digests."""
 
     def of(*files):
         sources._content_digest.cache_clear()

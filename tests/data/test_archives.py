@@ -1,4 +1,4 @@
-"""Compressed files and archives: what is wanted and nothing else, nowhere but in the folder."""
+"""Test compressed files and archives: only the wanted files are unpacked, and only into the folder."""
 
 import bz2
 import gzip
@@ -28,7 +28,7 @@ every_compression = pytest.mark.parametrize("compress", SUFFIX_OF, ids=SUFFIX_OF
 
 @pytest.fixture
 def run(tmp_path):
-    """Unpack bytes into a new folder and return its files."""
+    """Return a function that unpacks bytes into a new folder and returns its files."""
     (tmp_path / "out").mkdir()
 
     def run(content, wanted=WANTED):
@@ -114,7 +114,7 @@ def test_member_in_plain_and_compressed_form_is_refused(run, other):
 
 
 def damaged(content):
-    """Give copies of a file, in each of which one bit of another byte is flipped."""
+    """Yield copies of a file. In each copy, one bit of another byte is flipped."""
     for place in range(len(content)):
         copy = bytearray(content)
         copy[place] ^= 1 << place % 8
@@ -134,7 +134,7 @@ def read_member(path):
 
 TEXT = b"a text;one\n" * 9
 ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
-#: By a name: the content of a file, how it is read, and its name without the suffix of its compression.
+#: Maps each kind of file to its content, the function that reads it, and its name without the suffix of a compression.
 READERS = {
     "repository": (ROWS, lambda path: [matrix.toarray().tolist() for matrix in load(path)], "a.txt"),
     "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
@@ -164,7 +164,8 @@ def test_changed_byte_in_any_stream_fails_or_has_no_effect(tmp_path, compress, c
     assert refused > len(copies) / 2
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ARCHIVES if kind != "tar"])  # which has no checksums of contents
+# The format tar has no checksums of contents.
+@pytest.mark.parametrize("kind", [kind for kind in ARCHIVES if kind != "tar"])
 def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path, kind):
     files = {name: content[:40] for name, content in FILES.items()}
     expected = {name: files[f"d/{name}"] for name in WANTED}
@@ -183,7 +184,7 @@ def test_all_streams_are_read_and_last_must_be_complete(tmp_path, compress):
     path.write_bytes(content)
     with open_plain(path) as file:
         assert file.read() == first + second
-    for size in {*range(len(content))} - {len(streams[0])}:  # there a whole file ends
+    for size in {*range(len(content))} - {len(streams[0])}:  # The first of two complete streams ends at this size.
         path.write_bytes(content[:size])
         if size < 6:
             with raises_with(XmlcError, path.name):

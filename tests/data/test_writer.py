@@ -1,4 +1,4 @@
-"""The repository format, written and read back."""
+"""Test that the repository format is written and read back."""
 
 import bz2
 import gzip
@@ -47,7 +47,7 @@ def test_values_are_written_in_shortest_form(tmp_path):
 
 
 def test_short_decimals_and_extremes_are_exact(tmp_path):
-    """All k / 10000 up to 1, the edges of the fast way, and the ends of single precision: exact, and never longer."""
+    """All k / 10000, limits of the fast method and extremes of float32 are exact, and not longer than by `str`."""
     limits = np.finfo(np.float32)
     edges = [1023.9999, 1024, 1500.123, 2**24, limits.max, limits.min, limits.tiny, limits.smallest_subnormal]
     for values in (np.arange(1, 10001) / 10000, np.array([838.8607, 1023.9999, 1000, 10]), np.array(edges)):

@@ -1,4 +1,4 @@
-"""One byte of any file that a step reads, changed: the step says which file, and what makes it again; none goes on."""
+"""Test that each step refuses a file with a changed byte, and names the file and how to rebuild it."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ STEPS = {
     "table2": ("table", "table2", "--paper", "plt2016", EVALUATION, "--out", "results/tables/plt2016/table2"),
     "table1": ("table", "table1", "--paper", "plt2016", RANKING, "--out", "results/tables/plt2016/table1"),
 }  # fmt: skip
-# Which step reads what; of a folder each file but those that are named behind it.
+# Maps each step to the files and folders that it reads.
 READ = {
     "prepare": ["resources/tiny"],
     "train": [f"{DATA}/meta.json", f"{DATA}/train", TUNED],
@@ -48,7 +48,7 @@ READ = {
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A folder with a finished run of a tiny dataset."""
+    """Return a folder with a finished run of a tiny dataset."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -61,7 +61,7 @@ def whole(tmp_path_factory):
 
 
 def files_read(whole):
-    """Each step with each file that it reads."""
+    """Yield each step with each file that the step reads."""
     for step, places in READ.items():
         for place in places:
             inside = sorted(file for file in (whole / place).rglob("*") if file.is_file())

@@ -1,4 +1,4 @@
-"""A run that is killed: after `--unlock` the same command finishes it with the same tables, once."""
+"""Test that the same command finishes a killed run after `--unlock`, with the same tables, and repeats no job."""
 
 import os
 import random

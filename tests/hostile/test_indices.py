@@ -1,4 +1,4 @@
-"""Matrices that lead out of themselves are refused by whatever takes a matrix, before compiled code reads them."""
+"""Test that matrices with indices out of range are refused before compiled code reads them."""
 
 import numpy as np
 import pytest

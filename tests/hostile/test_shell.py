@@ -1,4 +1,4 @@
-"""What the configuration names is one word to the shell, whatever characters it has."""
+"""Test that each name in the configuration is one word of a shell command, whatever characters it has."""
 
 import json
 import shlex
@@ -12,19 +12,20 @@ NASTY = 'a b\'; touch pwned; echo "$(touch pwned)`touch pwned`" & | > pwned \\ *
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """A run whose mirror, extension, estimator and hyperparameter are called like that."""
+    """Return a run whose mirror, extension, estimator and hyperparameter contain the name `NASTY`."""
     run = SmallRun(tmp_path_factory.mktemp("project"))
     (run.folder / "mirror").rename(run.folder / NASTY)
     (run.folder / f"{NASTY}.py").write_text("class Mine(Base): ...\n")
     run.edit_yaml("config/demo.yaml", lambda content: content.update(extensions=[f"{NASTY}.py"]))
-    model = {"estimator": f"{NASTY}.py:Mine", "hyperparameters": {"tree": NASTY}}  # no plan reads a user's class
+    # Planning does not read a user's class.
+    model = {"estimator": f"{NASTY}.py:Mine", "hyperparameters": {"tree": NASTY}}
     run.edit_yaml("config/demo.yaml", lambda content: content.update(models={"mine": model}))
     run.words = ("--config", f"mirror={NASTY}", "threads=1")
     return run
 
 
 def words_of(said, command):
-    """The words of a shell command that Snakemake prints."""
+    """Return the words of a shell command that Snakemake prints."""
     (line,) = [line for line in said.splitlines() if f"xmlc {command} " in line]
     return shlex.split(line)
 

@@ -1,4 +1,4 @@
-"""Mutated text files: refused with the file's name, or read as what is read again of our own copy; never a crash."""
+"""Test mutated text files: they are refused with the file's name, or read equal to a copy written by xmlc."""
 
 import os
 import tempfile
@@ -14,7 +14,7 @@ from xmlc.data import load
 from xmlc.data.formats import read_coordinates
 from xmlc.data.writer import save_repository
 
-TRIED = int(os.environ.get("FUZZ") or 300)  # as `make fuzz N=` sets it
+TRIED = int(os.environ.get("FUZZ") or 300)  # `make fuzz N=` sets this number.
 
 pytestmark = pytest.mark.slow
 ROWS = b"1,2 0:1 3:0.5\n 1:-2e-3\n0 \n2,0 3:17.25 0:1 2:0.1000000000000000055\n4\n"
@@ -37,14 +37,14 @@ READERS = {
     "repository-two-files": lambda features, labels: load(features, "repository-two-files", labels=labels),
     "coordinates": lambda *paths: read_coordinates(paths),
 }
-# Of numbers, of separators, and digits and spaces to Unicode.
+# These are numbers, separators, and characters that are digits or spaces in Unicode.
 TOKENS = "-1 1. 1e 1e39 nan 0x1 1_0 0:0 1:1:1 2147483647 2147483648 99999999999999999999 3.4028235677973366e38".split()
 TOKENS += [*" \t\n,:|#'\"%\0\u00b2\u0661\u00a0\u2028\x0b\ufeff", "", "\n\n", "\r\n", "1" * 30 + "e-20"]
 
 
 @st.composite
 def mutated(draw, files):
-    """Files with one or two pieces replaced."""
+    """Return files in which one or two parts are replaced."""
     files = list(files)
     for _ in range(draw(st.integers(1, 2))):
         number = draw(st.integers(0, len(files) - 1))

@@ -1,4 +1,4 @@
-"""Random files of texts: read back as they were written or refused, in a linear number of steps."""
+"""Test random files of texts: they are read back unchanged or refused, in a linear number of steps."""
 
 import bz2
 import csv
@@ -17,7 +17,7 @@ import pytest
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import Columns, documents
 
-TRIED = int(os.environ.get("FUZZ") or 300)  # of each form, as `make fuzz N=` sets it
+TRIED = int(os.environ.get("FUZZ") or 300)  # `make fuzz N=` sets this number of files of each form.
 
 pytestmark = pytest.mark.slow
 BLANKS = " \t\n\r\x0b\x0c"
@@ -28,13 +28,16 @@ COMPRESSED = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2
 
 
 def some(rng, most, without=""):
-    """Return a random text without some letters."""
+    """Return a random text without the letters in ``without``."""
     joined = "".join(rng.choice(PIECES) for _ in range(rng.randint(0, most)))
     return joined.translate(dict.fromkeys(map(ord, without)))
 
 
 def rows_of(rng, without_text="", without_name=""):
-    """Return random texts and their names, which are as the reader gives them: stripped, not empty, different."""
+    """Return random texts with names of labels.
+
+    As in the reader's results, names are stripped, not empty and distinct.
+    """
     rows = []
     for _ in range(rng.randint(1, 6)):
         names = [some(rng, 3, without_name).strip(BLANKS) for _ in range(rng.choice([0, 1, 1, 2, 5]))]
@@ -43,14 +46,14 @@ def rows_of(rng, without_text="", without_name=""):
 
 
 def table(rng, rows, cells, delimiter, end):
-    """Write rows as CSV."""
+    """Return rows as CSV text."""
     order = rng.sample(["id", "text", "labels"], 3)
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_ALL, 0]))
     writer.writerow(order)
     for (text, _), cell in zip(rows, cells):
         row = {"id": "7", "text": text, "labels": cell}
-        if "\r" in text + cell:  # which the writer quotes only if it is in the line end
+        if "\r" in text + cell:  # The writer of `csv` quotes a carriage return only if line ends contain it.
             file.write(delimiter.join('"' + row[name].replace('"', '""') + '"' for name in order) + end)
         else:
             writer.writerow([row[name] for name in order])
@@ -58,7 +61,7 @@ def table(rng, rows, cells, delimiter, end):
 
 
 def separated(rng, rows, mark):
-    """Return cells that have at least one separator each, and blanks around it."""
+    """Return cells with at least one separator each. Blanks may be around the separators."""
     gap = rng.choice(["", " ", "\t"])
     return [f"{gap}{mark}{gap}".join(names) + mark for _, names in rows]
 
@@ -105,7 +108,7 @@ def write_lists(rng, end):
 
 def write_tsv(rng, end):
     rows = rows_of(rng, "\0\ud800\t\n", ";\0\ud800\t\n<")
-    rows[0] = rows[0][0].replace("text", "words"), rows[0][1]  # a column of this name makes line 1 a header
+    rows[0] = rows[0][0].replace("text", "words"), rows[0][1]  # A column named `text` would make line 1 a header.
     gap = rng.choice(["", " "])
     lines = [f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]
     return rows, "".join(lines), Columns()
@@ -184,7 +187,7 @@ def damaged(rng, content):
 
 
 def read(path, columns):
-    """Return the documents of a file, and how many functions of Python and C were called."""
+    """Return the documents of a file, and the number of calls of Python and C functions."""
     calls = 0
 
     def count(frame, event, argument):
@@ -196,7 +199,7 @@ def read(path, columns):
         return [each[:2] for each in documents(path, columns=columns)], calls
     except XmlcError as error:
         assert str(error).startswith(str(path)), error  # noqa: PT017
-        str(error).encode()  # the console can print it
+        str(error).encode()  # The console can print the message.
         return None, calls
     finally:
         sys.setprofile(None)
@@ -209,7 +212,8 @@ def test_random_files_are_read_correctly_or_refused(name, tmp_path):
         rng = random.Random(f"{name} {number}")
         rows, text, columns = FORMS[name](rng, rng.choice(["\n", "\n", "\r\n"]))
         encoding = rng.choice(["utf-8"] * 6 + ["utf-8-sig"] * 2 + ["utf-16", "latin-1"])
-        if text.startswith("\ufeff"):  # a mark of the encoding, unless one is before it
+        # The first character would be read as a byte order mark, unless the encoding writes its own mark.
+        if text.startswith("\ufeff"):
             encoding = "utf-8-sig"
         plain = text.encode(encoding, errors="surrogatepass" if encoding != "latin-1" else "replace")
         suffix, compress = rng.choice([*COMPRESSED.items()])
@@ -223,7 +227,8 @@ def test_random_files_are_read_correctly_or_refused(name, tmp_path):
             warnings.simplefilter("ignore")
             found, calls = read(path, columns)
             assert calls < 1000 + 30 * len(text), number
-            if found is not None and kind == "bytes":  # what it means is no longer known, but it can be written
+            # The meaning of damaged bytes is not known, but the documents can be written.
+            if found is not None and kind == "bytes":
                 lines = [json.dumps({"text": text, "labels": names}) + "\n" for text, names in found]
                 (tmp_path / "again.jsonl").write_text("".join(lines))
                 again = read(tmp_path / "again.jsonl", Columns())[0]

@@ -1,4 +1,4 @@
-"""Users see the plan, the finished jobs and the failures of a run, and nothing of the scheduler."""
+"""Test that the console shows the plan, finished jobs and failures of a run, but no messages of the scheduler."""
 
 import logging
 from types import SimpleNamespace

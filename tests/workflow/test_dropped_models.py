@@ -1,4 +1,4 @@
-"""Runs that delete models when nothing needs them any more: the tables, a kill, and what runs again."""
+"""Test runs that delete models after their last use: tables, killed runs, and jobs that run again."""
 
 import os
 import signal
@@ -12,7 +12,8 @@ from xmlc.core.files import read_json
 
 pytestmark = pytest.mark.slow
 DROP = ("--config", "keep_models=false")
-#: Imported by each Python that the run starts: `xmlc rank` says that it has begun and waits for its end.
+#: Each Python that the run starts imports this code. With it, `xmlc rank` reports its start and waits until it is
+#: killed.
 HOLD = """
 import signal, sys
 from pathlib import Path
@@ -24,7 +25,10 @@ if sys.orig_argv[2:3] == ["rank"]:
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory):
-    """A copy of the project that kept all, and one that was killed with models on disk, went on and kept none."""
+    """Return two copies of the project.
+
+    The first kept all models. The second was killed, continued, and kept no models.
+    """
     kept, dropped = (Project(tmp_path_factory.mktemp(name)) for name in ("kept", "dropped"))
     kept.run_well("demo")
     command = dropped.command("demo", *DROP)
@@ -55,7 +59,7 @@ def test_resumed_run_gives_equal_tables_and_keeps_no_model(projects):
     assert len(list(dropped.folder.glob("results/demo/*/seed0/*/train.json"))) == 4
     assert dropped.xmlc("status", "--paper", "demo").returncode == 0
     assert "disk:    " in dropped.said
-    for folder in dropped.left:  # whole when the run was killed: not trained again
+    for folder in dropped.left:  # The folder was complete when the run was killed, so its model is not trained again.
         record = dropped.folder / folder.replace("/model", "/train.json").replace("/spe", "/train.json")
         assert read_json(record)
 

@@ -1,4 +1,4 @@
-"""Longer runs of the workflow on a tiny copy of the project: other suites, a search, and what survives a kill."""
+"""Test longer runs on a tiny copy of the project: other suites, a search, and failed datasets."""
 
 import shutil
 
@@ -42,13 +42,14 @@ def test_gfm2011_table_1_uses_inference_on_full_training_set(finished, multilabe
     assert planned == {"download": 1, "prepare": 1, "train": 2, "infer": 2, "table": 1}
     finished.run_well(f"{table}.csv", *settings)
     rows = pd.read_csv(finished.folder / f"{table}.csv")
-    assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]  # sorted by the copy
+    # The copy sorts the models by name.
+    assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]
     assert rows["instance_f"].notna().all()
     assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
 
 
 def test_estimates_of_another_program_have_table_rows(finished):
-    """The posteriors, as if another program had estimated them: the rows are the oracle's."""
+    """Posteriors that are passed as another program's estimates give the rows of the oracle."""
     folder, data = finished.folder / "estimates", Prepared(finished.folder / "results/demo/data")
     given = {name: f"estimates/{name}.npz" for name in ("validation", "test")}
     theirs = {"estimator": "estimates", "datasets": {"demo": given}, "provenance": {"all": "hand: a test"}}
@@ -73,7 +74,7 @@ def test_estimates_of_another_program_have_table_rows(finished):
 
 
 def test_models_use_values_selected_by_search(finished):
-    record = "results/demo/plt/seed7/80/train.json"  # a seed that the demo does not have
+    record = "results/demo/plt/seed7/80/train.json"  # The demo does not use this seed.
     searched = ("--config", "tuning={method: random, budget: 2}")
     assert "tune" not in finished.planned(record)
     assert finished.planned(record, *searched) == {"tune": 1, "train": 1}
@@ -85,7 +86,7 @@ def test_models_use_values_selected_by_search(finished):
     assert finished.planned(record, *searched) == {}
     assert finished.planned(record, "--config", "tuning={method: random, budget: 3}") == {"tune": 1, "train": 1}
     assert finished.planned(record) == {"train": 1}
-    # Both experiments of the PLT depend on the one result; the oracle has nothing to search.
+    # Both experiments of the PLT depend on one search result. The oracle has no hyperparameters to search.
     planned = finished.planned("demo", *searched)
     assert planned["train"] == 2
     assert "tune" not in planned
@@ -98,8 +99,8 @@ def test_one_command_runs_one_dataset_of_mirror(finished, multilabel):
     save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
     settings = ("--config", "datasets=[my-set]", f"mirror={mirror}")
     planned = finished.planned("plt2016", *settings)
-    assert planned["train"] == 6  # of the PLT, the forest and Stacking, on the whole set and on 80 %
-    assert planned["tune"] == 1  # of the PLT, which has no values for this set
+    assert planned["train"] == 6  # The PLT, the forest and Stacking are trained on the whole set and on 80 %.
+    assert planned["tune"] == 1  # Only the PLT is tuned, because it has no values for this dataset.
     finished.run_well("plt2016", *settings)
     assert " auto, " in (finished.folder / "results/tables/plt2016/table3.md").read_text()
     for model in ("PLT", "FastXML", "Stacking"):
@@ -117,7 +118,7 @@ def test_keep_going_finishes_model_despite_failing_dataset(finished, multilabel,
         save_repository(mirror / f"fine-set/{part}.txt", *multilabel(100, 15, 6))
         (mirror / "broken-set").mkdir(exist_ok=True)
         (mirror / f"broken-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
-    shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)  # of another test
+    shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)  # Another test wrote these tables.
     settings = ("--config", f"models=[{model}]", f"mirror={mirror}", "tuning=null")
     done = finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]")
     assert done.returncode == 1
@@ -144,7 +145,7 @@ def test_one_thread_gives_equal_tables(finished):
 
 
 def test_scale_run_ranks_only_larger_dataset(finished):
-    """With the sizes of the demo and one model, so that its kernels are those of the demo."""
+    """The run has the sizes of the demo and one model, so that the demo's kernels are used."""
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
     sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}
     model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
@@ -160,6 +161,6 @@ def test_scale_run_ranks_only_larger_dataset(finished):
     assert (ranked, tuned) == (marked, marked[:1])
     estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
     assert estimates["min_probability"] == 0.01
-    # Nothing of another suite's hyperparameters is meant on the sets of this one.
+    # Hyperparameters of other suites do not apply to the datasets of this suite.
     record = read_json(finished.folder / "results/amazon-3m-shape/plt/seed0/full/train.json")
     assert (record["hyperparameters"]["epochs"], record["hyperparameters"]["gamma"]) == (2, 1.0)

@@ -1,4 +1,4 @@
-"""Models of other libraries, of a file, and of files of scores in the tables of a small run."""
+"""Test tables of a small run with models of other libraries, of a user's file, and of files with scores."""
 
 import numpy as np
 import pandas as pd

@@ -18,10 +18,10 @@ def test_swnn2018_always_searches_and_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
     expected = {"download": 1, "prepare": 1, "tune": 1, "table": 8, "swnn2018": 1}
-    expected["train_and_rank_seeds_0"] = 1  # a nearest-neighbour index
+    expected["train_and_rank_seeds_0"] = 1  # One job trains and ranks with a nearest-neighbour index.
     assert planned == expected
     assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
-    # On a set that is known to be small BR is trained too, which one of the claims compares with.
+    # On datasets that are known to be small, BR is also trained, because a claim compares with BR.
     small = project.planned("swnn2018", "--config", "datasets=[bibtex]", "mirror=http://localhost/none")
     assert small == expected | {"train": 1, "rank": 1}
     planned = project.planned("results/tables/swnn2018/table3.csv", *settings)
@@ -47,7 +47,7 @@ def test_batched_seeds_are_one_job(project):
 
 
 def test_all_papers_need_at_most_1100_jobs_and_few_shared_reads(project):
-    """With the configuration of the project itself, which has more models than the copy."""
+    """The test uses the project's own configuration, which has more models than the copy."""
     with project.restored(*SUITES):
         for name in SUITES:
             (project.folder / name).write_text((ROOT / name).read_text())

@@ -1,4 +1,4 @@
-"""All targets of a study lead to the same jobs."""
+"""Test that all targets of a study lead to the same jobs."""
 
 import pytest
 import yaml

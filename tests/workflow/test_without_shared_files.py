@@ -1,4 +1,4 @@
-"""A run whose jobs share no files, as on Kubernetes and in clouds: all that is passed on goes through a storage."""
+"""Test a run whose jobs share no files, as on Kubernetes: jobs pass all files through a storage."""
 
 import subprocess
 import sys
@@ -11,12 +11,12 @@ from xmlc.core.files import read_json
 from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
-SUPPORT = Path(__file__).parents[1] / "support"  # where Snakemake finds the executor `elsewhere`
+SUPPORT = Path(__file__).parents[1] / "support"  # Snakemake finds the executor `elsewhere` in this folder.
 TABLE = "results/tables/demo/table2.csv"
 
 
 def make_demo(folder):
-    """Return a copy of the project whose demo is one model, thresholds and the table of them."""
+    """Return a copy of the project whose demo is one model, its thresholds and one table."""
     project = Project(folder)
     few = {"tables": ["table2"], "figures": [], "measures": [], "seeds": [0]}
     project.edit_yaml("config/demo.yaml", lambda content: content.update(few) or content.pop("inference"))
@@ -33,10 +33,10 @@ def expected(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def storage(tmp_path_factory, expected):
-    """The storage after a run in which each job began in an empty folder."""
+    """Return the storage after a run in which each job began in an empty folder."""
     project = make_demo(tmp_path_factory.mktemp("project"))
     storage, jobs = tmp_path_factory.mktemp("storage"), tmp_path_factory.mktemp("jobs")
-    # Snakemake sends jobs what git knows, and the image has the rest.
+    # Snakemake sends the files in git to the jobs. The container image has all other files.
     for words in (["init", "--quiet"], ["add", *(path.name for path in project.folder.iterdir())]):
         subprocess.run(["git", *words], cwd=project.folder, check=True)
     project.environment["PYTHONPATH"] += f":{SUPPORT}"
@@ -52,7 +52,7 @@ def storage(tmp_path_factory, expected):
     )
     logs = "\n".join(log.read_text()[-2000:] for log in jobs.glob("*.log"))
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:] + logs
-    assert len(list(jobs.glob("*.log"))) == 5  # synthesise, prepare, train, estimate, thresholds
+    assert len(list(jobs.glob("*.log"))) == 5  # The jobs are synthesise, prepare, train, estimate and thresholds.
     assert not (project.folder / "results/demo").exists()
     return storage
 
@@ -62,7 +62,7 @@ def test_table_equals_local_run(storage, expected):
 
 
 def test_files_fetched_from_storage_support_report(storage, expected):
-    """Paths in it are those of the project, so that `xmlc status` and the page find the records of a table."""
+    """The manifest has the project's paths, so `xmlc status` and the page find the records."""
     made, local = (read_json(folder / TABLE.replace(".csv", ".manifest.json")) for folder in (storage, expected.folder))
     assert made == local
     assert all((storage / record).exists() for record in made["records"])

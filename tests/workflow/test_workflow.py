@@ -1,4 +1,4 @@
-"""The workflow on a tiny copy of the project: what runs, and what runs again."""
+"""Test which jobs run, and which jobs run again, on a tiny copy of the project."""
 
 import os
 
@@ -29,7 +29,8 @@ def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
     os.utime(finished.folder / "xmlc/thresholds/methods.py")
     assert finished.planned() == {}
     planned = finished.planned_after_an_edit("xmlc/thresholds/methods.py")
-    assert planned == {"thresholds": 2, "table": 4, "figure": 1, "demo": 1}  # of two models
+    # The thresholds of two models are tuned again.
+    assert planned == {"thresholds": 2, "table": 4, "figure": 1, "demo": 1}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
 def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, first):
     planned = finished.planned_after_an_edit(name)
     for rule, count in first.items():
-        assert planned[rule] == count  # the PLT's two trainings, not the oracle's
+        assert planned[rule] == count  # The PLT is trained twice again, and the oracle is not.
     assert "prepare" not in planned
     if "figures" in name:
         assert set(planned) == {"figure", "demo"}
@@ -56,7 +57,7 @@ def test_hyperparameters_rerun_only_their_model(finished):
         finished.edit_yaml(suite, lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
         planned = finished.planned()
     assert planned["train"] == 2
-    assert planned["thresholds"] == 1  # not the oracle's
+    assert planned["thresholds"] == 1  # The oracle's thresholds are not tuned again.
 
 
 def test_malformed_line_stops_run_and_leaves_no_output(finished, multilabel):
@@ -105,7 +106,7 @@ def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
     said = finished.xmlc("verify")
     assert said.returncode == 1
     assert all(again.format(target) in said.stdout for target in (name, "results/demo/data"))
-    array.write_bytes(whole)  # which would make everything again
+    array.write_bytes(whole)  # The array is restored, because all jobs would run again if it were deleted.
     assert finished.xmlc("verify", "--delete").stdout.count("deleted: ") == 1
     assert not record.exists()
     assert finished.planned()["rank"] == 1

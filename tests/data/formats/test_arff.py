@@ -1,4 +1,4 @@
-"""Mulan's ARFF with its XML, MEKA's without: dense against sparse, against scipy's reader, and what is malformed."""
+"""Test ARFF with Mulan's XML and MEKA's header: dense, sparse and malformed files, and scipy's reader."""
 
 import io
 from contextlib import nullcontext
@@ -122,7 +122,7 @@ def test_columns_of_two_files_must_match(tmp_path, change, line):
     labels=st.data(),
 )
 def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, rows, labels):
-    # Labels stand between the features, as nothing forbids.
+    # Labels are between the features, which the format allows.
     header = "@relation r\n" + "".join(f"@attribute a{i} numeric\n" for i in range(2))
     header += "@attribute y1 {0,1}\n@attribute a2 numeric\n@attribute y2 {0,1}\n@attribute a3 real\n@data\n"
     sets = [labels.draw(st.tuples(st.sampled_from("01"), st.sampled_from("01"))) for _ in rows]

@@ -1,4 +1,4 @@
-"""Blanks and line ends of the formats of datasets are those of ASCII, and numbers take linear time."""
+"""Test that only ASCII blanks and line ends separate values, and that numbers are read in linear time."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_unicode_digits_are_not_a_header(tmp_path):
     [
         ("vw", "1 | 0:1\r\n0 |\t1:2\r\n"),
         ("svmlight", "1 0:1\r\n0 1:2\r\n"),
-        ("svmlight", "1 0:1\n0\r1:2\n"),  # a carriage return alone is a blank
+        ("svmlight", "1 0:1\n0\r1:2\n"),  # A carriage return without a line feed is a blank.
         ("repository", "2 2 2\r\n1 0:1\r\n0 1:2\r\n"),
     ],
 )
@@ -83,7 +83,7 @@ def test_ascii_blanks_separate_words():
 
 @pytest.mark.parametrize("end", ["x", "ex", ".x", "e1x"])
 def test_long_malformed_numbers_take_linear_time(end, tmp_path):
-    digits = "1" * 300_000  # quadratic time would be hours
+    digits = "1" * 300_000  # An algorithm with quadratic time would take hours.
     with pytest.raises(ValueError):
         decimal(digits + end)
     with pytest.raises(ValueError):

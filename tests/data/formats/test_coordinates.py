@@ -1,4 +1,4 @@
-"""Five files of coordinates: what they mean, and what is said about malformed ones."""
+"""Test datasets in five files of coordinates: their values, and errors about malformed files."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ GOOD = {"row": "1 1 3", "feature": "4 1 2", "value": "0.5 1 2e0", "label_row": "
 
 
 def written(folder, **columns):
-    """Write the five files, one number on each line; a text with a line feed is written as it is."""
+    """Write the five files with one number on each line. A text with a line feed is written unchanged."""
     for name, text in (GOOD | columns).items():
         lines = text if "\n" in text else "".join(f"{number}\n" for number in text.split())
         (folder / name).write_text(lines, newline="")

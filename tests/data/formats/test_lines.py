@@ -1,4 +1,4 @@
-"""Files are decompressed by their content, and numbers are read as Python reads them."""
+"""Test that files are decompressed by their content, and that numbers are read as in Python."""
 
 import bz2
 import gzip
@@ -41,7 +41,7 @@ def test_decimals_are_parsed_like_python(sign, rest):
     value, after, exact = lines.parse_decimal(np.frombuffer(text, dtype=np.uint8), 0, len(text))
     found = re.match(lines.DECIMAL.pattern.encode(), text)
     assert after == (found.end() if found else 0)
-    if found and exact and text[after : after + 1].lower() != b"e":  # else the line is malformed
+    if found and exact and text[after : after + 1].lower() != b"e":  # Otherwise the line is malformed.
         assert value == float(found[0])
     if found and len(found[0]) < 16:
         assert exact or b"e" in found[0].lower()

@@ -1,4 +1,4 @@
-"""Names of labels in cells and in values of JSON."""
+"""Test how names of labels are read from cells and from JSON values."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ def of_cell(cell, separator=None):
     ("cell", "expected"),
     [
         ("a;b", ["a", "b"]),
-        (" a ;; b\t; ;a;", ["a", "b"]),  # stripped, empty and repeated
+        (" a ;; b\t; ;a;", ["a", "b"]),  # Names are stripped, and empty or repeated names are dropped.
         ("", []),
         (" ;\t; ", []),
         ("Rosa canina", ["Rosa canina"]),
@@ -33,7 +33,7 @@ def of_cell(cell, separator=None):
         (f"<{X[1]}>", X[1:2]),
         ("urn:isbn:1 URN:isbn:2 <urn:isbn:1>", ["urn:isbn:1", "URN:isbn:2"]),
         ("<info:x/1> <mailto:me> ftp://x", ["info:x/1", "mailto:me", "ftp://x"]),
-        (f"{X[1]};urn:a urn:b", [X[1], "urn:a urn:b"]),  # a separator is there
+        (f"{X[1]};urn:a urn:b", [X[1], "urn:a urn:b"]),  # The cell has a separator.
         (" ".join(X[1:9]) + " rice", [*X[1:9], "rice"]),
         (f"{X[1]} Rosa canina {X[2]} dog rose", [X[1], "Rosa canina", X[2], "dog rose"]),
         (f"see {X[1]}", [f"see {X[1]}"]),
@@ -63,7 +63,7 @@ def of_cell(cell, separator=None):
         ("(a, b)", ["(a, b)"]),
         ("poly((R)-3-hydroxybutyrate)", ["poly((R)-3-hydroxybutyrate)"]),
         ("{x}; [y]", ["{x}", "[y]"]),
-        ("0;1", ["0", "1"]),  # may be ids
+        ("0;1", ["0", "1"]),  # The names may be ids.
     ],
 )
 def test_cell_is_parsed_into_names(cell, expected):
@@ -171,7 +171,7 @@ def test_values_without_names_are_refused(value):
 
 
 def calls_of(function, *arguments):
-    """Return how many functions are called, of Python and of C, and the characters of words that `is_uri` looks at."""
+    """Return the number of calls of Python and C functions, and the number of characters that `is_uri` reads."""
     count, looked_at, is_uri = 0, 0, names.is_uri
 
     def watch(frame, event, argument):

@@ -1,4 +1,4 @@
-"""Pairs of matrices of scipy: read as what they are, or refused with the file's name; nothing is unpickled."""
+"""Test pairs of scipy matrices: they are read or refused with the file's name, and never unpickled."""
 
 import gzip
 import pickle

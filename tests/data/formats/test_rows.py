@@ -1,4 +1,4 @@
-"""Readers of sparse rows against plain-Python ones and scikit-learn."""
+"""Test readers of sparse rows against readers in plain Python and scikit-learn."""
 
 import format_twin
 import numpy as np
@@ -48,7 +48,7 @@ def test_repository_format_equals_plain_reader(tmp_path_factory, instances, endi
     lines = []
     for labels, pairs, random in instances:
         tokens = [f"{feature}:{value}" for feature, value in pairs.items()]
-        random.shuffle(tokens)  # features need not be sorted
+        random.shuffle(tokens)  # The features of a row may have any order.
         lines.append(",".join(map(str, labels)) + " " + " ".join(tokens))
     text = "".join(line + ending for line in lines)
     header = f"{len(instances)} 12 9\n"
@@ -66,7 +66,8 @@ def test_labels_are_sorted_and_zeros_dropped(tmp_path):
     assert Y.indices.tolist() == [1, 4]
     assert (X.dtype, Y.dtype) == (np.float32, bool)
     for matrix in (X, Y):
-        assert matrix.indices.dtype == matrix.indptr.dtype == np.int32  # half the memory of scipy's other choice
+        # The int32 indices take half the memory of int64, which scipy may also choose.
+        assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
         again = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
         assert again.has_canonical_format == matrix.has_canonical_format is True
 

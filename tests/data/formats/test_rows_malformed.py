@@ -1,4 +1,4 @@
-"""Malformed input: every line is named, with what was found and expected, and nothing is read."""
+"""Test that malformed files are refused, and that errors have each line, the value found and the value expected."""
 
 import bz2
 import gzip
@@ -22,13 +22,13 @@ def write(path, text):
 
 
 def messages(path, *arguments, **options):
-    """Lines of the error that loading raises, without the folder."""
+    """Return the lines of the error that loading raises, without the folder."""
     with pytest.raises(XmlcError) as error:
         load(path, *arguments, **options)
     return str(error.value).replace(f"{Path(path).parent}/", "").split("\n")
 
 
-# The last token is the one that is malformed.
+# The last token of each line is malformed.
 ENDS = ["1,2 0:1 3", "1,2 0:1 3:", "1 ,3", "1 qid:3", "1 4:1", "1 -1:1", "1 word", "1 0:nan", "1 0:1.5x", "1 0:0x10"]
 LINES = [(line, repr(line.split()[-1])) for line in ENDS]
 LINES += [(f"1 0:{value}", repr(value)) for value in ("1e39", "-3.4028235677973366e38", "99999999999999999999e30")]

@@ -1,4 +1,4 @@
-"""Files of texts: each format gives the same documents, as the programs write it whose format it is."""
+"""Test files of texts: all formats, as other programs write them, give the same documents."""
 
 import bz2
 import gzip

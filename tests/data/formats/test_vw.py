@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's text: round trips from structured rows, the vocabulary, and every kind of malformed line."""
+"""Test Vowpal Wabbit's text format: round trips of rows, the vocabulary, and every kind of malformed line."""
 
 import numpy as np
 import pytest

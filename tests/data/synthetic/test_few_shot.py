@@ -1,4 +1,4 @@
-"""Synthetic few-shot data: kernels against what their docstrings say; rows do not depend on blocks or threads."""
+"""Test synthetic few-shot data: kernels agree with their docstrings, and rows do not depend on blocks or threads."""
 
 import math
 from collections import Counter
@@ -38,7 +38,7 @@ def stream_key(seed, task):
 
 
 def view_of(seed, thing, view, d):
-    """One histogram, surface by surface."""
+    """Return the histogram of one view, computed surface by surface."""
     key = stream_key(seed, Stream.SYNTHETIC_LABEL + thing)
     own = stream_key(seed, Stream.SYNTHETIC_ROW + VIEWS * thing + view)
     turned = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0

@@ -1,4 +1,4 @@
-"""Synthetic data: the posteriors are the model's, the labels follow them, and nothing depends on threads or blocks."""
+"""Test synthetic data: posteriors are the model's, labels follow them, and threads and blocks change nothing."""
 
 import itertools
 
@@ -36,7 +36,7 @@ def test_posteriors_equal_documented_formula(drawn):
 
 
 def test_labels_are_drawn_from_the_posteriors(drawn):
-    """In each stratum of posteriors the share of positives is their mean, within four standard errors."""
+    """In each stratum of posteriors, the share of positives is within four standard errors of the mean posterior."""
     _, _, Y, P = drawn
     posteriors, truth = P.toarray().ravel(), Y.toarray().ravel()
     assert not truth[posteriors == 0].any()

@@ -1,4 +1,4 @@
-"""Synthetic data keep their mark from `xmlc synth` to tables and claims, and no published number stands beside them."""
+"""Test that tables and claims mark synthetic data, and show no published numbers for such data."""
 
 import shutil
 from zipfile import ZipFile
@@ -27,7 +27,7 @@ MARKED = "amazon-670k (synthetic)"
 
 @pytest.fixture
 def made(tmp_path):
-    """Make a synthetic set under the name of a real one, in a mirror; return the mirror and a catalogue of the name."""
+    """Make a synthetic dataset with the name of a real dataset in a mirror. Return the mirror and a catalogue."""
     catalogue, empty = tmp_path / "made.yaml", tmp_path / "datasets.yaml"
     catalogue.write_text(f"{NAME}: {{synthetic: {{{SIZES}}}}}")
     empty.write_text("{}")
@@ -36,12 +36,12 @@ def made(tmp_path):
 
 
 def names(tmp_path, mirror, catalogue, name=NAME, *options):
-    """Download and prepare a set of a mirror; return the names that its records have."""
+    """Download and prepare a dataset of a mirror. Return the dataset's names in records."""
     source, data = tmp_path / "resources" / name, tmp_path / "data"
     assert run("download", name, "--out", source, "--mirror", mirror, "--catalogue", catalogue) == 0
     files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json", *options)
     assert run("prepare", name, *files, "--catalogue", catalogue) == 0
-    shutil.rmtree(tmp_path / "resources")  # the record has the mark by itself
+    shutil.rmtree(tmp_path / "resources")  # The records do not need the source files for the mark.
     model = ("--estimator", "swnn", "--name", "x", "--out", tmp_path / "model", "--record", tmp_path / "train.json")
     assert run("train", "--data", data, *model) == 0
     record = TrainingRecord.read(tmp_path / "train.json")
