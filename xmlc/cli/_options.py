@@ -22,8 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba's threads, and return the number. Eager options call this function before any module imports
-    numba."""
+    """Limit numba's threads, and return the number. This option is eager, so it runs before numba is imported."""
     set_process_threads(value)
     return value
 

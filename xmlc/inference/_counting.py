@@ -22,7 +22,7 @@ class CountingScratch(NamedTuple):
 
     place: np.ndarray  # int32 (m,): each label's row of counters. All entries are -1 between instances.
     column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes that occur
-    columns: np.ndarray  # int32 (ones + FILL,): for each one, the size index of its sample
+    columns: np.ndarray  # int32 (ones + FILL,): for each positive label, the size index of its sample
     sizes: np.ndarray  # float64 (largest size + 1,): the sizes that occur
     ids: np.ndarray  # uint32 (ones + 1,): labels in the order of their first occurrence
     keys: np.ndarray  # uint64 (ones,): sort keys of labels, n_samples - count in the upper bits and the id in the lower
@@ -120,7 +120,7 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 
 @njit(cache=True, nogil=True)
 def spread_columns(indptr, first, n_samples, column, columns):
-    """Write, for each one of the instance, the index of its sample's size.
+    """Write for each positive label in the samples of the instance the index of its sample's size.
 
     The kernel writes `FILL` entries at a time. Entries beyond the end of a sample are overwritten by the next samples.
     A loop over the exact number of ones would have a different length each time, which the processor would mispredict.
@@ -138,7 +138,7 @@ def spread_columns(indptr, first, n_samples, column, columns):
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
     """Count the ones by label and size, and return the number of labels that occur.
 
-    For each one, the kernel reads 8 bytes and updates 4 bytes.
+    For each positive label of a sample, the kernel reads 8 bytes and updates 4 bytes.
     """
     place, ids, counts, columns, n_ids = scratch.place, scratch.ids, scratch.counts, scratch.columns, np.int32(0)
     spread_columns(indptr, first, n_samples, scratch.column, columns)

@@ -4,9 +4,9 @@ An instance is first converted to a compact form. The compact form contains only
 probability is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along
 the labels.
 
-Three kernels run on a block, whose input is dense P, samples, or marginals. Each kernel returns ``kept``, the labels of
-the best sets, as uint32, instance after instance. Each kernel writes the sizes of the best sets and their expected
-F-measures to arrays.
+Three kernels run on a block of instances. Their inputs are dense P, samples, and marginals. Each kernel returns
+``kept``, the labels of the best sets, as uint32, instance after instance. Each kernel writes the sizes of the best sets
+and their expected F-measures to arrays.
 """
 
 import numpy as np
@@ -257,7 +257,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
 
 @njit(cache=True, nogil=True)
 def rank_places(values, ids, order):
-    """Write the first ``order.size`` indices by descending value (in multiples of `GRAIN`), then ascending id."""
+    """Rank values (in multiples of `GRAIN`), ties by ascending id, and write the first ``order.size`` indices."""
     grains, heap = np.empty(values.size), np.empty(values.size, dtype=np.int64)
     for i in range(values.size):
         grains[i] = np.rint(values[i] / GRAIN)

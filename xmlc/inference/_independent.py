@@ -31,7 +31,7 @@ def candidates(p, ids, with_empty=True):
       t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). The labels are in descending
       order of p. The bound therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
-    The search for K ends when an upper bound that can only fall with k is below a lower bound.
+    The search for K ends when an upper bound that cannot rise with k is below a lower bound of the best value.
 
     Parameters
     ----------
@@ -168,7 +168,10 @@ def expected_of_first(p, tail):
 
 @njit(cache=True, nogil=True)
 def best_of(values, p_empty):
-    """Return the best k and its value. If values are equal (see `TIE`), the smallest k wins. k = 0 is the empty set."""
+    """Return the best size k and the expected F-measure of the first k labels.
+
+    If values are equal (see `TIE`), the smallest k wins. k = 0 is the empty set.
+    """
     best_k, best = 0, p_empty
     for k in range(1, values.size):
         if values[k] > best + TIE:

@@ -65,7 +65,7 @@ def expected_by_cells(p, k, n_cells):
     k : int
         Number of labels in the set.
     n_cells : int
-        Number of cells.
+        Number of states for r.
     """
     last = n_cells - 1
     states, means = np.zeros((k + 1, n_cells)), np.full(k + 1, float(last))

@@ -61,8 +61,8 @@ def move_to_front(values, low, high, pivot, equal):
     """Move the values above the pivot to the front, and return the position of the first other value.
 
     If ``equal`` is true, the values equal to the pivot are moved instead. Moved values keep their order. Each moved
-    value is exchanged with the first value that is not moved. The latter value stays in a register, because reading a
-    value that was just written takes about five cycles.
+    value is exchanged with the first value that is not moved. The value that is not moved stays in a register, because
+    reading a value that was just written takes about five cycles.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def predict_from_marginals(
 
     The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. Marginals are float64 and above 0.
     The kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting`` is true, the
-    function warns if the marginals of an instance sum to less than `LEAST` on average.
+    function warns if the sum of an instance's marginals is less than `LEAST` on average.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -156,8 +156,8 @@ def predict_from_marginals(
     return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
 
-# An SPE contains only the labels whose estimates exceed a minimum probability kappa. The functions below bound the
-# loss.
+# An SPE contains only the labels whose estimates exceed a minimum probability kappa. The functions below bound the loss
+# of expected F-measure due to missing labels.
 
 
 def truncation_bound(
@@ -249,7 +249,7 @@ def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:
 
 
 def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, expected_f: np.ndarray) -> float:
-    """Return an upper bound of the mean expected F lost by a minimum probability, from the true labels below it.
+    """Estimate an upper bound of the mean expected F lost by a minimum probability, from true labels without estimates.
 
     The number of these labels estimates the sum of the dropped marginals. `truncation_bound` is linear in this sum,
     except for the first term, min(delta, 2 kappa). The first term is concave, so its mean is at most its value at the

@@ -37,8 +37,8 @@ class Method(NamedTuple):
     takes_sizes : bool
         Whether the method also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
     is_exact : bool
-        Whether the method finds the set with the highest expected F-measure. Only for exact methods does xmlc bound the
-        loss by a minimum probability.
+        Whether the method finds the set with the highest expected F-measure. xmlc bounds the loss by a minimum
+        probability only for exact methods.
     """
 
     infer: Infer
@@ -64,7 +64,9 @@ METHODS: dict[str, Method] = {
 
 
 def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
-    """Return a decorator that registers a function as a custom method. See `Method.infer` for the function's form.
+    """Return a decorator that registers a function as a custom method.
+
+    `Method.infer` describes the parameters and the result of the function.
 
     Raises
     ------

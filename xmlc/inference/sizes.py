@@ -181,16 +181,16 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     marginals : float64
         Marginals of all instances, instance by instance.
     found : int64 (n,)
-        Number of labels of each instance.
+        Number of true labels of each instance.
     whole : bool
-        Whether to write sizes above `count_limit` too.
+        Whether to write the probabilities of sizes above `count_limit`, too.
     pmfs : float64 (n, S)
         Receives the distributions. The last column is the probability of S - 1 or more positives.
 
     Returns
     -------
     n_cut : int
-        Number of instances with a possible size ``found[i]`` whose probability was not written to ``pmfs``.
+        Number of instances whose size ``found[i]`` is possible, but has no probability in ``pmfs``.
     """
     pmfs[:], n_cut = 0.0, 0
     for i in range(pmfs.shape[0]):
@@ -426,7 +426,7 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
 @njit(cache=True, nogil=True)
 def pmfs_behind(positive, negative, heap, start, stop, last):
-    """Return the distributions of the number of positives among all labels except the first i in rank.
+    """Return for each i the distribution of the number of positives among all labels except the first i of the ranking.
 
     Parameters
     ----------

@@ -73,8 +73,8 @@ class Candidates(NamedTuple):
         Parameters
         ----------
         bits : uint32 (m,)
-            One less than the label's lowest predicted estimate. For a label without predictions, the label's largest
-            estimate.
+            One less than each label's lowest predicted estimate. For a label without predictions, the largest estimate
+            of this label.
         minima : float32 or float64 (m,)
             Minimum thresholds. A label without an estimate above its minimum threshold gets the minimum threshold.
         """
@@ -164,7 +164,7 @@ def list_hits(spe, truth, hits, largest):
     spe, truth : KernelCSR
         Estimates and label sets of the instances.
     hits : uint64
-        Receives the pairs, from the start. The upper half of an entry is the label, and the lower half the estimate.
+        Receives the pairs, from index 0 on. The upper half of an entry is the label, and the lower half the estimate.
     largest : uint32 (m,)
         Largest estimate of each label. Updated in place.
     """

@@ -177,7 +177,7 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # Whether the kept estimates fit in memory. If so, later passes read only these.
+        fit = counts.sum() <= entries  # If the kept estimates fit in memory, later passes read only them.
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -282,9 +282,9 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     ratio : float64 (m,)
         Ratio of each label, the limit for its estimates.
     kept_labels : uint32 (nnz,)
-        Receives the labels of the kept estimates, from the start. The array may be ``labels`` itself.
+        Receives the labels of the kept estimates, from index 0 on. The array may be ``labels`` itself.
     kept : float32 (nnz,)
-        Receives the kept estimates, from the start. The array may be ``estimates`` itself.
+        Receives the kept estimates, from index 0 on. The array may be ``estimates`` itself.
     mass : float64 (m,)
         Sum of the kept estimates of each label. Updated in place.
     counts : int64 (m,)

@@ -21,7 +21,8 @@ from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
 # The value of `ExpectedF.min_share` for thresholds that are applied to instances outside the fitted set. On the
-# validation splits of four datasets, 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to 0.9 points.
+# validation splits of four datasets, the value 0.125 changes macro-F by at most 0.3 points. The value 0.5 loses up to
+# 0.9 points.
 MIN_SHARE = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
@@ -104,7 +105,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # Otherwise, `ExpectedF` checks the sums.
+        elif shares is None or self.measure != "macro_f":  # For macro-F with shares, `ExpectedF` checks the sums.
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)

@@ -58,7 +58,10 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
 
 
 def agreement_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Agreement:
-    """Return the `Agreement` of the truth and the label sets of `apply_thresholds`. Parameters as in `sets_above`."""
+    """Return the `Agreement` of the truth and the label sets of `apply_thresholds`.
+
+    The parameters are the parameters of `sets_above`.
+    """
     return agreement_of_blocks(sets_above(Y, spe, thresholds))
 
 
@@ -251,7 +254,7 @@ def copy_above(indptr, labels, estimates, thresholds, counts, kept):
     counts : int64 (n,)
         Receives the number of written labels of each instance.
     kept : uint32 (nnz,)
-        Receives the labels, instance by instance, from the start.
+        Receives the labels, instance by instance, from index 0 on.
     """
     place = 0
     for i in range(counts.size):

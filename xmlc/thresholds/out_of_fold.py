@@ -68,7 +68,8 @@ class OutOfFold(Estimator):
     feature_names_in_, n_features_in_
         Forwarded from ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
-        Out-of-fold estimates of the training set. You can fit any threshold method to them without another training.
+        Out-of-fold estimates of the training set. You can fit any threshold method to these estimates without another
+        training.
 
     Notes
     -----

@@ -184,7 +184,7 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
     gains : int64 (c,)
         Result of `add_gains`.
     empty : int
-        Sum over instances for the empty prediction, in units.
+        Sum of the measure over instances for the empty prediction, as a multiple of the unit.
     n_instances : int
         Number of instances.
     threshold : uint32 (1,)
