@@ -1,14 +1,14 @@
 # `make demo` runs the whole pipeline on an embedded dataset. `make compare` compares its tables with the reference
-# tables. `make test` runs the tests. Each target first installs into $(ENV) what it needs and is missing, so they work
-# in any order. You need Python 3.11 or newer, pip, make and git, and nothing else.
+# tables. `make test` runs the tests. Each target first installs missing packages into $(ENV), so targets work in any
+# order. You need Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
-# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=baselines,tune. KNOWN lists them all.
+# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=baselines,tune. KNOWN lists all extras.
 EXTRAS ?=
 # LOWEST=1 installs the oldest versions that pyproject.toml allows instead of the versions in constraints.txt.
 LOWEST ?=
 KNOWN  := text serve test lint docs report baselines release tune slurm storage
-# The folder of the environment. `?=` would not do, because some shells define a variable ENV.
+# The folder of the environment. The assignment is not `?=`, because some shells define a variable ENV.
 ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
@@ -30,8 +30,8 @@ INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(
 
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
-# The programs of an environment contain its path, so it is rebuilt if the project was copied or moved. Its stamp
-# contains the path of the project. An empty stamp does not cause a rebuild.
+# The programs of an environment contain its path, so an environment is rebuilt if the project was copied or moved. The
+# stamp of the environment contains the path of the project. An empty stamp does not cause a rebuild.
 BUILT_IN = $(shell cat $(ENV)/has-base 2>/dev/null)
 MOVED   := $(if $(findstring |$(BUILT_IN)|,||$(CURDIR)|),,moved)
 
@@ -55,7 +55,7 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 	@touch $@
 
 # Many small jobs finish sooner in parallel with one thread each than one after the other with all threads. CI sets
-# THREADS to show that the tables do not depend on it.
+# THREADS to show that the tables do not depend on the number of threads.
 THREADS ?= 1
 
 demo: $(ENV)/has-base
@@ -64,10 +64,10 @@ demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo | tail -n 1
 
-# The exit status of make is the status of `xmlc compare`: 0 if nothing moved, 1 if something did, 2 if it could not
-# compare. Normally make exits with 2 if any command fails. With -q, make passes on the status and still runs commands
-# that begin with +. A separate make without -q builds the prerequisites. If you request other targets too, make exits
-# with 2 in both cases.
+# The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
+# comparison was impossible. Normally make exits with 2 if any command fails. With -q, make passes on the status and
+# still runs commands that begin with +. A separate make without -q builds the prerequisites. If you request other
+# targets too, make exits with 2 in both cases.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -80,8 +80,8 @@ compare:
 	$(ASK)PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
 # results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The data
-# come from a mirror or a download. `make reference` rebuilds them and compares to the last bit. `make accept` rebuilds
-# them and accepts the new ones.
+# come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit. `make
+# accept` rebuilds the tables and accepts the new ones as reference tables.
 MIRROR ?= $(XMLC_MIRROR)
 TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
@@ -96,8 +96,8 @@ reference:
 accept: reference-tables
 	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
-# Five seeds on all datasets of config/reference.yaml take hours. They give tables, the runs behind the intervals, and
-# records.
+# Five seeds on all datasets of config/reference.yaml take hours. The results are tables, the runs behind the intervals,
+# and records.
 FIVE = results/reference/five-seeds
 # A mirror may have estimates of a neural model for this dataset.
 SCORED = attentionxml-eurlex
@@ -110,9 +110,9 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc seed-variation results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
-# The rehearsal checks that everything works here, and compares its measured costs with the estimates. It runs all
-# models and tables of the papers with one seed, in a separate folder. Its data are synthetic, in the shapes of the
-# papers' large datasets, with one in ROWS of the instances.
+# The rehearsal checks that everything works on this machine, and compares its measured costs with the estimates. The
+# rehearsal runs all models and tables of the papers with one seed, in a separate folder. Its data are synthetic, in the
+# shapes of the papers' large datasets, with one in ROWS of the instances.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
@@ -132,17 +132,17 @@ report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc report
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report.html').resolve().as_uri())"
 
-# `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. It takes an hour
-# on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and .venv-libmultilabel. The answers of
-# all programs stay in results/<dataset>/programs.
+# `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. The comparison
+# takes an hour on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and .venv-libmultilabel.
+# The answers of all programs stay in results/<dataset>/programs.
 PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
 
 programs: $(ENV)/has-base $(ENV)/has-baselines
 	$(TABLES) -- $(PROGRAM_SETS:%=results/%/data)
 	PATH="$(BIN):$$PATH" python -m benchmarks programs $(PROGRAM_SETS:%=--data results/%/data) --out results/benchmarks/programs.csv
 
-# `bits` computes all results as for this processor and as for older ones. They are bit-identical, or it lists what
-# differs. DATA may name folders of prepared datasets, such as results/scene/data.
+# `bits` computes all results for this processor and for imitated older processors. `bits` then lists all results that
+# are not bit-identical. DATA may name folders of prepared datasets, such as results/scene/data.
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
@@ -156,14 +156,16 @@ test-all: $(ENV)/has-test
 	$(PYTEST) $(TESTS)
 
 # `bounds` runs the fast tests of kernels, in which any index outside an array is an error. Checked kernels need a
-# separate cache. `test-rest` runs all other tests. CI runs both, and so runs each test once, on the newest Python.
+# separate cache. `test-rest` runs all other tests. CI runs `bounds` and `test-rest` on the newest Python, so each test
+# runs once.
 bounds: $(ENV)/has-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" $(PYTEST) -p bounds -m "kernels and not slow"
 
 test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
-# `fuzz` tries N mutated inputs of each format and kills a run at all moments. CI has time only for some of them.
+# `fuzz` tries N mutated inputs of each format and kills a run at all moments. CI tries only some inputs and moments, to
+# save time.
 N ?= 100000
 
 fuzz: $(ENV)/has-test
@@ -183,8 +185,8 @@ docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
-# The report is built in the folder of the unpacked records, which also links its other inputs. It then shows the
-# original paths.
+# The report is built in the folder of the unpacked records, which also links its other inputs. The report then shows
+# the original paths.
 report-of-five-seeds: $(ENV)/has-base
 	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs

@@ -1,4 +1,4 @@
-"""Run `python -m benchmarks`: compare speeds within one run, or check for bit-identical results on any processor."""
+"""Define the command `python -m benchmarks`, which compares speeds, or checks for bit-identical results."""
 
 from __future__ import annotations
 

@@ -33,11 +33,11 @@ from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_pa
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
 TAIL = 2000  # Number of last characters of a failed process's output that an error message shows.
-# On datasets with more labels, estimators with one classifier per label are skipped, because they take too long.
+# Estimators with one classifier per label take too long on datasets with more labels than this, and are skipped there.
 LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # Number of characters of a word that the table shows, without the version.
+SHOWN = 9  # The table shows this number of characters of a word, without the version.
 
 
 class Piece(TypedDict):
@@ -153,10 +153,10 @@ def run_pieces_as(
 
 
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
-    """Run the demo in a copy of the project for each processor. Return its tables as `Piece`, by processor.
+    """Run the demo in a copy of the project for each processor.
 
-    The parts of a table are the rows of each model, without costs. Kernels are compiled once per processor, because the
-    copies run the installed package.
+    Return for each processor the demo's tables, each as a `Piece`. The parts of a table are the rows of each model,
+    without costs. Kernels are compiled once per processor, because the copies run the installed package.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process for a processor. If the process fails, raise an XmlcError with the end of its output."""
+    """Run a process that imitates a processor. If the process fails, raise an XmlcError with the end of its output."""
     # The rules of the workflow call `xmlc`, which is in the folder of this Python. The PATH may lack this folder.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -263,7 +263,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all results of a processor. Use it to compare two machines."""
+    """Return one word for all results of a processor. Compare the words of two machines to compare their results."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }

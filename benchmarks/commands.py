@@ -1,4 +1,4 @@
-"""Define benchmarks as commands. A benchmark has a measuring function, a name, a sentence and options."""
+"""Define benchmarks as commands. A benchmark has a measuring function, a name, a one-sentence description and options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def count_option(name: str, default: int | None, text: str, least: int = 1) -> O
 
 
 def several_option(name: str, values: str, default: Sequence[str], text: str, only_these: bool = True) -> Option:
-    """Return a command-line option that can be repeated. By default, its default values are its only choices."""
+    """Return a command-line option that can be repeated.
+
+    If ``only_these`` is true, no values except the default values are allowed.
+    """
     kind = click.Choice(default) if only_these else None
     return click.option(name, values, multiple=True, default=default, show_default=True, type=kind, help=text)
 

@@ -45,7 +45,8 @@ CONVENTIONS = {
 COMPARED = ("macro_f", "macro_f_present")
 MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
-# Numbers of test instances to which ExpectedF is fitted. It then predicts the label sets of all test instances.
+# Numbers of test instances to which ExpectedF is fitted. The fitted ExpectedF then predicts the label sets of all test
+# instances.
 SIZES = (100, 300, 1000, 3000)
 # Labels are divided into bands by their numbers of training instances. These are the smallest numbers of training
 # instances in each band.
@@ -56,7 +57,7 @@ Score = tuple[tuple[str, str, str], float]  # A pair of key and score. The key i
 
 
 class Estimates(NamedTuple):
-    """Hold the estimates of one seed, and the true labels and priors that belong to the validation set."""
+    """Hold the estimates of one seed, the true labels of the validation set, and the priors of the labels."""
 
     held_out: sparse.csr_array
     Y: sparse.csr_array

@@ -122,15 +122,15 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """Train one-vs-rest or a tree.
+    """Train LibMultiLabel's one-vs-rest model, or its tree if there are many labels.
 
-    One-vs-rest predicts labels with positive decision values, and a tree only ranks labels.
+    The one-vs-rest model predicts the labels with positive decision values. The tree only ranks labels.
     """
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        one = {"cpu_count": lambda logical=True: 1}  # Otherwise LibMultiLabel's trainer starts a thread for each core.
+        one = {"cpu_count": lambda logical=True: 1}  # LibMultiLabel's trainer starts a thread for each core.
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
 
@@ -162,7 +162,7 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # The defaults of napkinXC.
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # These are napkinXC's defaults.
 XMLC = {name: name for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")}
 XMLC["SWNN"] = "SparseWeightedNearestNeighbors"
 PROGRAMS: dict[str, Callable[[], Estimator]] = {

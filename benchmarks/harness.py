@@ -98,7 +98,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Task:
-    """Describe work of a contender. The time of the work is measured."""
+    """Describe a task of a contender, whose time is measured."""
 
     contender: str
     name: str
@@ -162,7 +162,10 @@ class Report:
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
-        """Add whether a result is bit-identical to the result on one thread, with a remark about arrays that differ."""
+        """Add a row: whether a result is bit-identical to the result on one thread.
+
+        A note lists the arrays that differ.
+        """
         note = f"different bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 

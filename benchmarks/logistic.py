@@ -106,9 +106,9 @@ def _baseline(C: float, tol: float, solver: str) -> LogisticRegression:
 def largest_difference(
     model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, X_test: sparse.csr_array, Y_test: sparse.csr_array
 ) -> float:
-    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn's tight fit.
+    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn.
 
-    The maximum is over all labels and instances of the test set.
+    scikit-learn's classifiers are fitted with a small tolerance. The maximum is over all labels and instances of the test set.
     """
     parts = [(features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))]
     largest = 0.0

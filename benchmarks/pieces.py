@@ -59,7 +59,7 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-# Marginals of more labels than the approximation `meuf_approx` has cells.
+# Marginals of 24 labels. The approximation `meuf_approx` has fewer states.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances for slow methods.
 ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances that are used of a real dataset.
@@ -365,7 +365,7 @@ def metrics(data: Data) -> Parts:
 
 
 def label_tree(data: Data) -> Parts:
-    """Compute label representations, and from them a tree by 2-means."""
+    """Compute label representations, and build a tree from the representations by 2-means."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
     return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
@@ -380,7 +380,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Compute the values at 200 positions of a logarithmic and of a plain range of a hyperparameter."""
+    """Compute the values at 200 positions of two hyperparameter ranges, a logarithmic range and a linear range."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}

@@ -1,6 +1,7 @@
 """Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and omikuji.
 
-The data is in memory. All xmlc tasks run once at full size before, so no measured time includes compilation.
+The data is in memory. Before the measurements, all xmlc tasks run once at full size, so no measured time includes
+compilation.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ WHAT = {
 AT_LEAST = 0.3  # Minimum seconds of each task in a round. A small test set takes only a few milliseconds.
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
-OPENED = "classifiers evaluated"  # Mean number per instance.
+OPENED = "classifiers evaluated"  # This number is a mean over instances.
 # Share of instances for which a search returns the same labels in the same order as the exact search.
 EXACT = "is exact"
 CERTIFIED = "proved by the beam"  # Share of instances for which the beam search proves that its result is exact.
@@ -64,7 +65,7 @@ CERTIFIED = "proved by the beam"  # Share of instances for which the beam search
     "plt", "Compare PLTs with napkinXC and omikuji.", data_option, baselines_option, threads_option, rounds_option()
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure training, and prediction with three searches, on one thread and several, and measure the baselines."""
+    """Measure training and prediction on one thread and on several, with three searches, and measure the baselines."""
     dataset = Data.read(data)
     settings = {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset.name)}
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"

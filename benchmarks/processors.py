@@ -1,8 +1,8 @@
 """Imitate another processor by environment variables, and check results to find out whether the imitation worked.
 
-Four libraries choose their code by the processor. numba compiles code for it. NumPy, the C library and OpenBLAS each
-choose one of several forms of a function at the start. Settings of all four can disable the processor's vector
-instructions.
+Four libraries choose their code by the processor. numba compiles code for the processor. NumPy, the C library and
+OpenBLAS each choose one of several forms of a function at the start. Settings of all four can disable the processor's
+vector instructions.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each imitated processor: whether all its ``differs`` differ. If not, it was no full test.
+    """Yield a line for each imitated processor: whether all results in ``differs`` differ.
+
+    If not, the test was incomplete.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def _contender_line(contender: Contender) -> str:
 def task_table(task: str, rows: Sequence[Row]) -> str:
     """Return the table of one task.
 
-    Contenders are rows and measures are columns. With many measures, it is the reverse.
+    Contenders are rows and measures are columns. With many measures, measures are rows and contenders are columns.
     """
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}

@@ -224,7 +224,7 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        # Store the sums of squares too. Without these sums, the resumed run ends at once.
+        # Store AdaGrad's sums of squares, too. Without these sums, the resumed run ends at once.
         stored = {"save_grads": True}
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]

@@ -33,8 +33,8 @@ class OmikujiParabel(ProgramModel):
     - tib-core-26k: 2.4 of 19.3 s in training, 0.06 of 0.89 ms per instance in prediction
     - bibtex: 0.02 of 0.63 s in training, 0.024 of 0.055 ms per instance in prediction
 
-    In training, the nodes of a tree are divided among the threads. In prediction only the trees are, so one tree
-    predicts on one thread.
+    In training, the nodes of a tree are divided among the threads. In prediction, only the trees are divided among the
+    threads, so one tree predicts on one thread.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class OmikujiParabel(ProgramModel):
     beam_size : int
         Number of nodes kept on each level. Labels outside the beam have no score.
     min_branch_size : int
-        A node with fewer labels is a leaf.
+        A node with fewer labels than this number is a leaf.
     n_jobs : int or None
         Threads.
     """
@@ -77,7 +77,7 @@ class OmikujiParabel(ProgramModel):
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
             hyperparameters = self._hyperparameters(program)
-            with silenced_output():  # omikuji redraws a progress bar for every instance
+            with silenced_output():  # omikuji redraws a progress bar for every instance.
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
@@ -88,7 +88,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            self.model_.densify_weights(0.1)  # omikuji's command line does the same by default.
+            self.model_.densify_weights(0.1)  # omikuji's command line densifies weights, too.
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

@@ -16,7 +16,8 @@ from xmlc.suite.config.run_costs import Machine, cost_report, save_settings
 # `dropped` matches datasets whose models are deleted after use (`keep_models`). `kept` matches all other datasets.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. If not, each seed is a job.
+# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. Otherwise each seed is a
+# separate job.
 batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
 
 
@@ -56,7 +57,7 @@ def source(wildcards):
 
 
 def mirror(wildcards, output):
-    """Return the option `--mirror`. Because of the argument `output`, Snakemake reruns no job for a new mirror."""
+    """Return the option `--mirror`. The argument `output` keeps Snakemake from rerunning jobs for a new mirror."""
     return ["--mirror", project.settings.mirror] if project.settings.mirror else []
 
 
@@ -129,7 +130,7 @@ def prefix(wildcards, output):
 
 def tell_plan():
     """Print what this run's tables omit, the estimated cost of its jobs, and whether this machine is large enough."""
-    cores = workflow.resource_settings.cores or 1  # by default 1 in a dry run, and None on a cluster
+    cores = workflow.resource_settings.cores or 1  # The number is 1 in a dry run by default, and None on a cluster.
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     here = Machine.here(cores if cores > 1 else os.cpu_count())
@@ -140,8 +141,8 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print the plan of a dry run and its jobs. A dry run calls no handler and sets its flag at its start."""
+    """Print the plan of a dry run and its jobs. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
     if workflow.dryrun:
-        with suppress(XmlcError):  # planning has already ended with this error
+        with suppress(XmlcError):  # Planning has already ended with this error.
             tell_plan()
         console.list_jobs()

@@ -41,7 +41,7 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{split}/train.log",
     wildcard_constraints:
         dataset=kept,
-        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # except batched models
+        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # all except batched models
     conda:
         "../envs/xmlc.yaml"
     threads: threads
