@@ -1,4 +1,4 @@
-"""Define benchmarks as commands. A benchmark has a measuring function, a name, a one-sentence description and options."""
+"""Define benchmarks as commands. A benchmark has a measuring function, a name, a short description, and options."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ def largest_difference(
 ) -> float:
     """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn.
 
-    scikit-learn's classifiers are fitted with a small tolerance. The maximum is over all labels and instances of the test set.
+    scikit-learn's classifiers are fitted with a small tolerance. The maximum is over all labels
+    and instances of the test set.
     """
     parts = [(features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))]
     largest = 0.0
