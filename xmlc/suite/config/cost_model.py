@@ -31,7 +31,9 @@ USUAL = {
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-WEIGHT = 0.3  # Weight of USUAL in the fit. For comparison, log(n) differs by 4 between a shape and a 64th of it.
+# Weight of USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a copy with 1/64 of its
+# instances.
+WEIGHT = 0.3
 LEAST = 0.01  # Lower bound of each variable. The bound is below 1, because a tree of few nodes is a fraction of a unit.
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
 MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Small datasets nearly reach this maximum.

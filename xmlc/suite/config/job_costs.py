@@ -122,10 +122,10 @@ def _costs_of_trials(
 
 
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
-    """Return the approximate number of estimates above a minimum probability per instance, or an upper bound for LdSM.
+    """Return the approximate number of estimates per instance above a minimum probability, or an upper bound for LdSM.
 
     An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table has
-    the number of estimates above the minimum per instance, divided by the number of labels per instance. These numbers
+    the number of estimates per instance above the minimum, divided by the number of labels per instance. These numbers
     were measured on synthetic copies with 1/64 of the instances, or a sixteenth for wiki10-31k.
 
     ==============  ====  ===================  ===
@@ -139,7 +139,7 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     ==============  ====  ===================  ===
 
     Each leaf of LdSM has a thousandth of all instances, and each tree adds estimates for other labels. On an eighth of
-    delicious-200k, the same quotient is 26, 49 and 92 for 1, 2 and 4 trees. The upper bound assumes that the k-th
+    delicious-200k, this quotient of LdSM is 26, 49 and 92 for 1, 2 and 4 trees. The upper bound assumes that the k-th
     largest estimate is proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of
     labels.
     """

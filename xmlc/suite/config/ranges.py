@@ -98,5 +98,5 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-MOST_FITTED = 20_000  # Maximum number of instances on which a trial is trained, from 80 % of the training set.
-MOST_VALIDATED = 5_000  # Maximum number of instances on which a trial is scored, from the other 20 %.
+MOST_FITTED = 20_000  # A trial is trained on at most this number of instances, drawn from 80 % of the training set.
+MOST_VALIDATED = 5_000  # A trial is scored on at most this number of instances, drawn from the other 20 %.

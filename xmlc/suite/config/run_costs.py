@@ -210,7 +210,10 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 
 
 def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
-    """Return the peak bytes on disk. Models and estimates that are not kept exist only while their run needs them."""
+    """Return the largest number of bytes on disk during a run.
+
+    Models and estimates that are not kept exist only while their run needs them.
+    """
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
         if job.step in ("train", "estimate", *TRYING):

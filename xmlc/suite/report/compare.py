@@ -186,7 +186,10 @@ def _tables(folder: Path, of: Path) -> set[str]:
 
 
 def _is_suite(folder: Path) -> bool:
-    """Return whether a folder may be a suite's: it contains a table that some suite defines, or no table yet."""
+    """Return whether a folder may belong to a suite.
+
+    Such a folder contains a table that some suite defines, or no table yet.
+    """
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 

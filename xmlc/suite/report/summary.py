@@ -279,7 +279,7 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values with 6, 9 or 12 digits, as few as distinguish them, or else with all digits."""
+    """Return both values with the fewest of 6, 9 or 12 digits that distinguish them, or else with all digits."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
     for digits in (6, 9, 12):

@@ -130,7 +130,10 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Yield a function for each source that fetches the dataset from this source, in the order of the attempts."""
+    """Yield one function per source, in the order of the attempts.
+
+    Each function fetches the dataset from its source.
+    """
     place = sources.under(sources.mirror_at(mirror), dataset) if mirror else None
     if sources.listed(own := sources.by_hand(dataset, resources)):
         yield partial(_from_folder, own, dataset)
@@ -271,7 +274,9 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Look at a file's first bytes, and return a text if the file is no data, such as an error page or an empty file.
+    """Return a text about a file that is no data, such as an error page or an empty file.
+
+    Only the first bytes are read.
 
     Returns
     -------

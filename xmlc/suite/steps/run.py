@@ -137,7 +137,10 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator with the name ``called`` in tables. Return the step that trains it, and the estimator."""
+    """Create an estimator, whose name in tables is ``called``.
+
+    Return the step that trains the estimator, and the estimator itself.
+    """
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
     files = files_read(estimator, given, data.meta["name"], [seed])

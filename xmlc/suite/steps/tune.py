@@ -202,7 +202,7 @@ class Trials:
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
-    """Return the standard error of a mean difference over splits that share instances.
+    """Return the standard error of the mean difference between two trials, over splits that share instances.
 
     The function sums whole numbers, so the error is exactly 0 if all differences are 0.
 
