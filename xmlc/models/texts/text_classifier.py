@@ -26,20 +26,20 @@ from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # the number of hashed features if texts are learned from a stream
+STREAMED = 2**20  # number of hashed features in `partial_fit`
 
 
 class TextClassifier(Estimator):
-    """Predict the names of the labels of texts.
+    """Assign labels to texts, and return the labels by name.
 
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator, of which a copy is fitted. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
+        The estimator. `fit` trains a copy of it. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
         `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer from texts to features, of which a copy is fitted. The default is a ``TfidfVectorizer``, or for
-        `partial_fit` a ``HashingVectorizer``, which needs no vocabulary.
+        The transformer from texts to features. `fit` trains a copy of it. The default is a ``TfidfVectorizer``. For
+        `partial_fit`, the default is a ``HashingVectorizer``, which needs no vocabulary.
 
     Attributes
     ----------
@@ -104,8 +104,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            As for `fit`, or if the estimator does not learn online, or if the vectorizer learns a vocabulary. The error
-            is also raised if the estimator or the vectorizer has changed since learning began.
+            The reasons are the same as for `fit`. The error is also raised if the estimator has no ``partial_fit``, the
+            vectorizer learns a vocabulary, or one of their settings has changed since learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # a batch of a stream may be empty
@@ -137,8 +137,8 @@ class TextClassifier(Estimator):
         texts : iterable of str
             The texts.
         k : int, optional
-            Number of labels. A list is shorter if the estimator ranks fewer labels. By default, the method returns the
-            labels of `predict_sets`, a set that may be empty.
+            Number of labels per text. A text gets fewer labels if the estimator ranks fewer labels. By default, a text
+            gets the labels of `predict_sets`, whose number varies and may be 0.
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
@@ -149,7 +149,7 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels, as positions in ``classes_``, and their estimates.
+        """Return the k most probable labels of each text, as positions in ``classes_``, and their estimates.
 
         Estimates are multiplied by ``label_weights``, one weight for each label of ``classes_``. A label of weight 0 is
         never returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
@@ -172,8 +172,8 @@ class TextClassifier(Estimator):
             The texts.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
             By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass a
-            number, or one number per label, a set contains the labels with greater estimates. A fitted method, such as
-            `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
+            number, or one number per label, a set contains the labels whose estimates exceed this number. A fitted
+            method, such as `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
@@ -184,8 +184,8 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use this score by default. A text counts as wrong if none of its
-        labels was in the training set.
+        scikit-learn's searches and cross-validation use this score by default. A text without a label from the training
+        set always counts as wrong.
 
         Parameters
         ----------
@@ -199,8 +199,8 @@ class TextClassifier(Estimator):
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters, also nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
 
-        If ``estimator`` or ``vectorizer`` is None, the first nested hyperparameter replaces None by the default of
-        `fit`.
+        If ``estimator`` or ``vectorizer`` is None and you set one of its hyperparameters, the default of `fit` replaces
+        None.
 
         Raises
         ------
@@ -227,13 +227,13 @@ class TextClassifier(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a classifier written by `save`. The arrays of its estimator are memory-mapped.
+        """Read a classifier written by `save`. The arrays of the estimator are memory-mapped.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Whether to load a vectorizer that joblib stored. Loading such a vectorizer runs code from the folder.
+            Whether to load pickles that joblib stored. Loading a pickle runs code from the folder.
 
         Raises
         ------
@@ -261,7 +261,7 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
-        """Return copies of the vectorizer and the estimator. ``words`` and ``default`` name those that replace None."""
+        """Return copies of the vectorizer and the estimator. The classes ``words`` and ``default`` replace None."""
         made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator
         if estimator is None:
@@ -301,7 +301,7 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
         raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
-    except ValueError as error:  # for example if no text has a word
+    except ValueError as error:  # For example, no text has a word.
         said = "Change the texts or the settings of the vectorizer."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
@@ -315,7 +315,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
         raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
-        if not isinstance(text, str):  # for example None or NaN, which mark missing texts in tables
+        if not isinstance(text, str):  # For example, None or NaN marks a missing text in a table.
             said = "Use an estimator of xmlc.models for features." if hasattr(text, "shape") else "Drop or convert it."
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
     return found
@@ -346,7 +346,7 @@ def _checked(
         else:
             lists[i] = list(names)
             wrong = [name for name in lists[i] if not isinstance(name, str)]
-            if wrong:  # numbers suggest a label matrix, which only estimators accept
+            if wrong:  # Numbers suggest a label matrix, which only estimators accept.
                 found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
         if said:
             raise InvalidDataError(f"labels of text {i}: found {shown(found)}, expected {said}")

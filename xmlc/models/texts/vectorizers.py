@@ -11,14 +11,14 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# The learned state of these vectorizers is a vocabulary. The first vectorizer also has word weights. No pickle is
-# needed.
+# These vectorizers are stored without a pickle. They learn at most a vocabulary, and TfidfVectorizer also learns word
+# weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
 
 def make_vectorizer(name: str, **given: Any) -> Any:
-    """Return a vectorizer of the scikit-learn class with the name ``name``."""
+    """Return a scikit-learn vectorizer of the class ``name`` with the given settings."""
     try:
         from sklearn.feature_extraction import text
     except ImportError as error:
@@ -27,7 +27,7 @@ def make_vectorizer(name: str, **given: Any) -> Any:
 
 
 def unfitted_vectorizer(vectorizer: Any) -> Any:
-    """Return an unfitted vectorizer with the same settings.
+    """Return an unfitted copy of a vectorizer, with the same settings.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     about : dict
         Result of `save_vectorizer`.
     trusted : bool
-        Whether to read a file written by joblib.
+        Whether to read a vectorizer that joblib stored. Reading this file may run code.
 
     Raises
     ------
