@@ -9,21 +9,24 @@ by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin
 Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
 method has these properties:
 
-* The constant b is eliminated from the Newton system, which centres each feature by its mean under the weights
-  d_i = v_i p_i (1 - p_i). Without centring, features that are scaled but not shifted would be nearly parallel to the
+* The constant b is eliminated from the Newton system. This centres each feature: its mean under the weights d_i = v_i
+  p_i (1 - p_i) is subtracted. Without centring, features that are scaled but not shifted would be nearly parallel to
+  the
   constant.
 * The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of feature k. For features scaled to variance 1,
-  the preconditioner is a constant. On enron, the exact diagonal of the matrix needs 50 % more products.
-* A product with the matrix of the Newton system reads each row of X once, for X p and X^T u. Eight labels share a pass
-  (see `multiply_row`). Each of the eight places for a label is a lane with a separate phase. A lane starts the next
-  label when it has finished all values of C.
-* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many operations as hundreds to thousands of products.
-  A step by CG needs only 5 to 100 products.
+  the preconditioner is a constant. On enron, preconditioning by the exact diagonal of the matrix needs 50 % more
+  products.
+* A product with the matrix of the Newton system reads each row of X once, for X p and X^T u. Eight labels share one
+  pass over X (see `multiply_row`). Each of the eight places for a label is called a lane, and has its own phase. A lane
+  starts the next label when all values of C are solved for the present label.
+* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many as hundreds to thousands of products with the
+  matrix. A Newton step by CG needs only 5 to 100 such products.
 
 The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
-is below `TOLERANCE` times f. The kernels test this condition twice. After CG the decrement is known, and training ends
-with the step. Before CG, |gradient|^2 is an upper bound of the decrement, because the matrix of second derivatives is
-at least the unit matrix. The tolerance is relative to f and far above rounding errors.
+is below `TOLERANCE` times f. The kernels test this condition before and after CG. Before CG, |gradient|^2 is an upper
+bound of the squared decrement, because no eigenvalue of the matrix of second derivatives is below 1. After CG the
+decrement is known. If it is small enough, training ends with this step. The tolerance is relative to f, and far above
+rounding errors.
 """
 
 from __future__ import annotations
@@ -40,11 +43,11 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # labels in parallel
+LANES = 8  # number of labels that are trained in parallel
 TOLERANCE = 1e-20  # limit of the squared Newton decrement, relative to f
-SAFE = 1e-11  # below this decrement, rounding of f hides the gain of a step, so full steps are made, which converge
+SAFE = 1e-11  # Below this squared decrement, relative to f, full steps are made, because rounding hides their gain.
 SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
-# Limits: Newton steps per label and value of C, products per step, and halvings per step.
+# The limits are Newton steps per label and value of C, products of CG per step, and halvings per step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`
@@ -97,7 +100,7 @@ class ByColumn(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Hold one number per lane in each array of shape (8,), such as its label, the index of its C, and its phase.
+    """Hold one number per lane in each array of shape (8,), such as the lane's label, the index of C, and the phase.
 
     The phase determines the sum that the next pass over the rows computes for the lane. The loop in `solve_labels`
     makes a pass over the rows. Then it calls a function for each lane, which changes the phase::
@@ -114,13 +117,13 @@ class Lanes(NamedTuple):
     `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
     takes only two passes, GRADIENT and MEANS. Each product of conjugate gradients takes another pass.
 
-    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update it in place. The index
-    of one lane is ``lane``.
+    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update these arrays in place.
+    The index of one lane is ``lane``.
     """
 
     phase: np.ndarray  # int64
     item: np.ndarray  # int64: index in the list of labels
-    place: np.ndarray  # int64: index of the present C on the path, the ascending values of C
+    place: np.ndarray  # int64: index of the present C among the ascending values of C
     n_steps: np.ndarray  # int64: number of Newton steps
     n_products: np.ndarray  # int64: number of CG's products in this step
     width: np.ndarray  # int64: number of features that the label uses
@@ -129,8 +132,8 @@ class Lanes(NamedTuple):
     square: np.ndarray  # squared norm of the weights
     loss: np.ndarray
     objective: np.ndarray
-    slope: np.ndarray  # sum of the residuals
-    curvature: np.ndarray  # sum of the curvatures
+    slope: np.ndarray  # sum of ``ByRow.residuals``
+    curvature: np.ndarray  # sum of ``ByRow.curvatures``
     centre: np.ndarray  # product of means and direction
     remaining: np.ndarray  # r M^-1 r
     target: np.ndarray  # value of ``remaining`` at which CG ends
@@ -231,7 +234,7 @@ def instances_of(problem, label):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Start a label in a lane, with weights 0 and the constant that is best for equally weighted instances.
+    """Start a label in a lane, with weights 0 and the constant that is optimal for equally weighted instances.
 
     Parameters
     ----------
@@ -266,7 +269,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Set another C for a lane, and start from the lane's present solution.
+    """Set the next value of C for a lane, and start from the lane's solution for the previous value.
 
     Parameters
     ----------
@@ -274,7 +277,7 @@ def begin_path(lanes, lane, place, C):
         State of the lanes. Updated in place.
     lane : int
     place : int
-        Index on the path of C.
+        Index of C among the ascending values of C.
     C : float64
         Value of C at this index.
     """
@@ -285,7 +288,7 @@ def begin_path(lanes, lane, place, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Compute the products of rows and the sums that the phase of each lane needs, in one pass over the matrix.
+    """Compute in one pass over the matrix the products of its rows and the sums that the phase of each lane needs.
 
     Parameters
     ----------
@@ -381,15 +384,15 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         lanes.phase[lane] = SOLVED
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
-    # CG reduces the residual to a tenth, or to less near the solution, so that Newton's method converges quadratically.
-    # More products do not help once the residual is below the tolerance.
+    # CG reduces the norm of the residual to a tenth. Near the solution, the norm is reduced further, so that Newton's
+    # method converges quadratically. More products do not help once the residual is below the tolerance.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
-    """Make the step that CG found. The step is halved until the objective decreases enough."""
+    """Make the Newton step that CG found. The step is halved until the objective decreases enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]
     shift = -lanes.slope[lane] / lanes.curvature[lane]
@@ -421,7 +424,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after a shortened step, and set residuals, curvatures and their sums.
+    """Return the weighted sum of losses after a part of the Newton step. Set residuals, curvatures and their sums.
 
     Parameters
     ----------
@@ -431,7 +434,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
     length : float64
         Factor by which the step is multiplied.
     shift : float64
-        The step's change of all scores, in addition to ``by_row.moves``.
+        Change of all scores by the full step, in addition to ``by_row.moves``.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
@@ -455,7 +458,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mean_loss(problem, label, rows, by_column, lanes, lane):
-    """Return the weighted mean logistic loss of a lane's present solution on some instances.
+    """Return the weighted mean logistic loss of a lane's present solution on the instances ``rows``.
 
     Parameters
     ----------
@@ -464,10 +467,10 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
         Label of the lane.
     rows : int64
         The instances.
-    weights : float64 (d, 8)
+    by_column : ByColumn
         Weights of all lanes.
-    constant : float64
-        Constant of the lane.
+    lanes : Lanes
+        Constants of all lanes.
     lane : int
     """
     indptr, indices, data, importance = problem.indptr, problem.indices, problem.data, problem.importance
@@ -486,12 +489,12 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
     return loss / total
 
 
-# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The
-# matrix is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a
-# register. A non-zero takes 1.1 ns in each of the two kernels, compared with 0.7 ns for a single vector (AMD EPYC,
-# AVX-512). Eight vectors therefore take little longer than one. Lanes do not mix, each multiplication and addition is
-# rounded separately, and sums have a fixed order. The results of a lane are therefore bit-identical for any processor
-# and any other lanes.
+# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The matrix
+# is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a register. A
+# non-zero takes 1.1 ns in each of the two kernels, compared with 0.7 ns for a single vector (AMD EPYC, AVX-512). Eight
+# vectors therefore take little longer than one vector. No operation combines numbers of two lanes. Each multiplication
+# and addition is rounded separately, and sums have a fixed order. The results of a lane are therefore bit-identical on
+# any processor and for any labels in the other lanes.
 
 
 def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
@@ -509,7 +512,8 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
 
     Each product is the sum of two partial sums, one over the non-zeros at even positions of the row, one over the odd
-    positions. An addition therefore need not wait for the previous addition.
+    positions. An addition to one partial sum therefore need not wait for the previous addition to the other partial
+    sum.
 
     Parameters
     ----------

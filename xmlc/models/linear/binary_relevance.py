@@ -37,12 +37,12 @@ class BinaryRelevance(LabelLogistic):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 
-# The next function is the kernel of binary relevance.
+# The next function selects the estimates above thresholds.
 
 
 @njit(cache=True, nogil=True)
 def sigmoids_above(scores, thresholds):
-    """Return the estimates (logistic function of the scores) that are strictly greater than the label's threshold.
+    """Return the estimates (logistic function of the scores) that are strictly greater than their label's threshold.
 
     Estimates are rounded to float32 before they are compared.
 

@@ -23,9 +23,9 @@ from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 class ProbabilisticClassifierChain(LabelLogistic):
     """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
-    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
-    P(Y_j = 1 | x, y_1, ..., y_{j-1}). This classifier uses the labels before j as features, in addition to the features
-    of the instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
+    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates P(Y_j = 1 | x, y_1, ...,
+    y_{j-1}). This classifier uses the labels before label j as features, in addition to the features of the instance.
+    Predictions use samples from the joint distribution. Each sample is drawn label by label.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     order : {"given", "reversed"}
         Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify the order.
     label_scale : float
-        Factor by which labels are multiplied when they are features, applied after scaling by ``standardize``. A larger
-        factor weakens the regularisation of the labels' influence on later labels.
+        Labels are multiplied by this factor when they are used as features, after ``standardize`` has scaled them. The
+        larger the factor, the less the weights of labels are regularised.
     random_state : int
         Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
@@ -44,7 +44,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        Entry [i, j] is the weight of the chain's i-th label in the classifier of the j-th label, which is later.
+        For i < j, entry [i, j] is the weight of the chain's i-th label in the classifier of the chain's j-th label.
     weights_, constants_, C_, losses_, decrements_
         As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
 
@@ -60,7 +60,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
-    _BY_INSTANCE = False  # the samples of an instance depend on its index in X
+    _BY_INSTANCE = False  # The samples of an instance depend on the instance's index in X.
 
     n_samples: int = 200
     order: pcc.Order = "given"
@@ -113,7 +113,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input. Columns are features, then labels. Each classifier uses only earlier labels."""
+        """Return the solver's input. Label columns follow feature columns. A classifier uses only earlier labels."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
@@ -122,7 +122,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         super()._learn(problem)
         influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-        self.influence_[: len(influence)] = influence  # empty if there is a single label, which has no earlier label
+        self.influence_[: len(influence)] = influence  # ``influence`` has no rows if there is only one label.
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
@@ -133,8 +133,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
 def sample_chain(scores, influence, n_samples, seed, first):
     """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 
-    A draw computes m logistic functions and m random numbers. Each label i in the draw takes m - i more additions,
-    which read one row of ``influence`` in order.
+    A draw computes m logistic functions and m random numbers. Each label i in the drawn set takes m - i - 1 more
+    additions, which read row i of ``influence`` sequentially.
 
     Parameters
     ----------

@@ -26,10 +26,10 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-SURE, NEVER = 30.0, -1000.0  # scores of labels that all or no training instances carry, for estimates 1 and 0
+SURE, NEVER = 30.0, -1000.0  # scores for estimates 1 and 0, if all or no training instances carry a label
 MAX_WEIGHTS = 250_000_000  # 2 GB in a dense array of labels x features
-CELLS = 4_000_000  # number of scores, or of drawn values, in a task of a prediction
-LABELS_PER_TASK = 32  # labels in a task, four for each lane, so that few lanes wait for the last label
+CELLS = 4_000_000  # limit of the number of scores (or of drawn values) that one task of a prediction computes
+LABELS_PER_TASK = 32  # With four labels per lane, few lanes wait for the last label of a task.
 
 
 @hyperparameters
@@ -43,10 +43,11 @@ class LabelLogistic(SparseProbabilityEstimator):
     ----------
     C : float or None
         Weight of the loss, relative to half the squared norm of a label's weights. The constant is not regularised.
-        None chooses the value with the smallest mean log loss in cross-validation, as in gfm2011 (Section 4).
+        None selects the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in gfm2011 (Section
+        4).
     C_grid : sequence of float
-        Candidate values of C, ascending. For the default values, 1 / (2 C), the weight of the squared norm relative to
-        the loss, is a power of ten.
+        Candidate values of C, ascending. The squared norm has the weight 1 / (2 C) relative to the loss, which is a
+        power of ten for the default values.
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
@@ -64,7 +65,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. NaN for a label that is not trained, because all or no training instances carry it.
+        The C of each label. NaN for a label that is not trained, because all or no training instances carry the label.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
         Log loss of each label on each fold, only with C=None. NaN if all or none of the instances in the other folds
         carry the label.
@@ -95,14 +96,14 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Train one logistic regression for each label. If C is None, choose C first.
 
         The weight of an instance multiplies its loss in training and in the choice of C. The weight also applies to the
-        standard deviations. Except for the folds, a weight has the same effect as repeated rows.
+        standard deviations. An instance of weight w has the same effect as w equal rows, except that the folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
         Raises
         ------
         XmlcError
-            A hyperparameter is out of its range, or the weights of all labels would not fit into memory.
+            A hyperparameter is out of its range, or there would be more than ``MAX_WEIGHTS`` weights.
         """
         data = self._weighted_data(X, Y, sample_weight)
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
@@ -133,7 +134,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Train the classifier of each label, with a weight for each column of ``problem``."""
+        """Train the classifier of each label, which has one weight per column of ``problem``."""
         everywhere = np.ones(problem.importance.size, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
@@ -163,7 +164,10 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _by_blocks(
         self, X: sparse.csr_array, cells_per_row: int, use: Callable[[np.ndarray, int], tuple[np.ndarray, ...]]
     ) -> list[np.ndarray]:
-        """Call ``use`` with each block's linear scores, float64 (n, m), and first instance, and join the results."""
+        """Call ``use(scores, first)`` for each block of instances, and join the results.
+
+        ``scores``, float64 (n, m), are the linear scores of the n instances from instance ``first`` on.
+        """
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         weights = np.ascontiguousarray(self.weights_.T)
 
@@ -175,14 +179,14 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index of the value in ``C_grid`` with the smallest mean loss over folds.
+    """Return for each label the index in ``C_grid`` of the C with the smallest mean loss over folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log losses. NaN if the label could not be trained on the other folds.
+        Log loss on each fold. NaN if the label could not be trained on the remaining folds.
     common : bool
-        Whether to choose one value for all labels, by the mean of the labels' losses.
+        Whether to choose one C for all labels, by the mean of the labels' losses.
 
     Returns
     -------
@@ -192,7 +196,7 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
     means = sums / np.maximum(counts, 1)
-    # In a common sum, all labels have the same weight, even if a label has no loss in some folds.
+    # For a common C, each label's mean loss has the same weight, even if the label has no loss in some folds.
     return np.full(len(losses), sum(means).argmin() if common else means.argmin(axis=1))
 
 
@@ -209,9 +213,9 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     Returns
     -------
     list of ndarray
-        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives come first,
-        because they take the most steps. The last label of a task must take little time, because the other lanes wait
-        for this label.
+        The labels of each task, at most `LABELS_PER_TASK`. In each task, labels with many positives and many negatives
+        come first, because training these labels takes the most steps. The last label of a task must take little time,
+        because the other lanes wait for this label.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
@@ -243,9 +247,9 @@ def make_problem(
     standardize : bool
         Whether to scale all columns to standard deviation 1.
     label_scale : float
-        Factor by which labels are multiplied when they are features, applied after standardizing.
+        Labels are multiplied by this factor when they are used as features, after they are scaled.
     widths : ndarray of int64, shape (m,)
-        Number of columns, from the first on, that each label's classifier uses.
+        The classifier of label j uses the first ``widths[j]`` columns.
     weights : ndarray of float32, shape (n,)
         Weight of each instance.
     """
@@ -263,13 +267,13 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Return the number of positives of each label among the instances for which ``among``, bool (n,), is true."""
+    """Return the number of positives of each label among the instances that ``among``, bool (n,), selects."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
 def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
-    """Return the labels with positives and negatives among the instances for which ``training``, bool (n,), is true."""
+    """Return the labels with positives and negatives among the instances that ``training``, bool (n,), selects."""
     counts = positives(problem, training)
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
@@ -286,9 +290,9 @@ def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
 
 
 def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted variance of each column and the weighted mean of its squares.
+    """Return the weighted variance of each column and the weighted mean of the column's squared values.
 
-    Let n be the sum of the weights. The divisor of a variance is n - 1, or n / 2 if this is larger.
+    Let n be the sum of the weights. The divisor of a variance is the larger of n - 1 and n / 2.
     """
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
@@ -305,7 +309,7 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
 def linear_scores(indptr, indices, data, weights, constants):
     """Return the scores of all labels, float64 (n, m). Each score is summed in the order of the instance's features.
 
-    The kernel reads one row of ``weights`` for each non-zero, which is 4 bytes per non-zero and label.
+    For each non-zero, the kernel reads one row of ``weights``. A row takes 4 bytes per label.
 
     Parameters
     ----------
