@@ -1,4 +1,4 @@
-"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code orders the nodes, and kernels train and split each node."""
+"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code selects the next node, and kernels train and split it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class MultiwayForest(NamedTuple):
     inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
         First inner node and first leaf of each tree.
     children : ndarray of int32, shape (n_inner, M)
-        Child in each direction: an inner node, or ~leaf. The root of a tree is the tree's first inner node. Without
-        inner nodes, the root is the first leaf.
+        Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a tree is the tree's
+        first inner node. Without inner nodes, the root is the first leaf.
     levels : ndarray of int32, shape (n_inner,)
         Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
@@ -40,7 +40,7 @@ class MultiwayForest(NamedTuple):
     weight_starts : ndarray of int64, shape (n_inner + 1,)
         Start of each inner node's features.
     features : ndarray of uint32, shape (n_features,)
-        Features of each inner node, in no order.
+        Features of each inner node, in no particular order.
     weights : ndarray of float32, shape (n_features, M)
         Weights of these features in the node's M regressors.
     biases : ndarray of float32, shape (n_inner, M)
@@ -48,7 +48,7 @@ class MultiwayForest(NamedTuple):
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, in no order, and the number of the leaf's instances with each label.
+        Labels of each leaf, in no particular order, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -81,7 +81,8 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-LEARNED = ("features", "weights", "biases", "objectives")  # arrays that training writes for each inner node
+# Training writes these arrays for each inner node.
+LEARNED = ("features", "weights", "biases", "objectives")
 NODES_AT_A_TIME = 64
 
 
@@ -192,8 +193,8 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Priorities of the children. Empty if the node stays a leaf because a child would have none or all of the
-        instances.
+        Priorities of the children. The array is empty if a child would get none or all of the instances. The node then
+        stays a leaf.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
         Regressors of the node.
     objectives : float64 (1, epochs)
@@ -267,7 +268,7 @@ def priority_of(y, node, label_counts):
 
 @njit(cache=True, nogil=True)
 def label_histogram(y, node, label_counts):
-    """Return the labels of a node and the number of its instances per label, uint32, in order of first appearance."""
+    """Return the labels of a node in order of first appearance, and the number of instances per label, uint32."""
     n_found, indptr, indices = 0, y.indptr, y.indices
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
@@ -305,7 +306,7 @@ class NodeData(NamedTuple):
     scales, means : float32 (d + 1,)
         Scale and mean of each feature. The stored value of a feature x is (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        Number of each feature and label within the node. All entries are `NO_PLACE` between two nodes.
+        Number of each feature and label within the node. When a node is finished, all entries are `NO_PLACE` again.
     labels : uint32 (m,)
         Labels of the node.
     """
@@ -461,8 +462,8 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at 
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions of an instance, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
 
-    This follows Algorithms 4 and 5, with >= instead of >. If no margin reaches 1/2, the direction is the one with the
-    largest margin. Ties go to the first direction.
+    As in Algorithms 4 and 5, but with >= instead of >, an instance goes in each direction whose margin reaches 1/2. If
+    no margin reaches 1/2, the instance goes in the direction with the largest margin. Ties go to the first direction.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -481,7 +482,7 @@ def directions_of(ids, values, dense, biases, margins):
 
 @njit(cache=True, nogil=True)
 def route(x, instances, features, weights, biases, dense, chosen):
-    """Find the directions of the instances of a node.
+    """Find the directions in which the instances of a node go.
 
     Parameters
     ----------
@@ -512,7 +513,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count each direction's instances in ``sizes``, int64 (M,). Return whether all have some but not all instances."""
+    """Count each direction's instances in ``sizes``, int64 (M,). Return whether all counts are above 0 and below n."""
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -525,7 +526,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in unchanged order. These instances fill ``sent``."""
+    """Write the instances that go in a direction to ``sent``, in unchanged order. ``sent`` has exactly their size."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

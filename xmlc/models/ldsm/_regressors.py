@@ -17,7 +17,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # initial sum of squared gradients, so that no sum is zero; gradients are larger
+SMALLEST_SQUARE = np.float32(1e-30)  # Each sum of squared gradients starts from this number, so that no sum is zero.
 
 
 class NodeSettings(NamedTuple):
@@ -41,8 +41,8 @@ def start_slots(slots, arity, n_all, key):
     Parameters
     ----------
     slots : float32 (pairs, p, 4)
-        Overwritten with weights and sums of squares side by side, see `SLOT`. If M is odd, weights of the unused half
-        of the last pair are 0.
+        Overwritten with two weights and two sums of squares per feature, see `SLOT`. If M is odd, weights of the unused
+        half of the last pair are 0.
     arity, n_all : int
         M, and the reciprocal of the largest initial weight.
     key : uint64
@@ -80,8 +80,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
     Notes
     -----
-    For each epoch and pair of regressors, a non-zero streams 8 bytes, reads 16 bytes twice and writes 16 bytes once.
-    For each label, 16 bytes are read.
+    In each epoch, the kernel reads 8 bytes per non-zero and pair of regressors sequentially. It also reads 16 bytes
+    twice and writes 16 bytes once. For each label, it reads 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -133,16 +133,13 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
         objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
 
 
-# The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
-#
-# C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
-# predictions h_j over these labels. S_j^i is the part of this sum for label i. Then the paper's probabilities are
+# The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).  C is the number of
+# labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped predictions h_j over
+# these labels. S_j^i is the part of this sum for label i, which was seen l_i times. Then the paper's probabilities are
 # P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's objective, equation (1):
-#
-#     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
-#
-# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i
-# for each label i of the instance. All other terms stay constant and do not change which directions are best.
+# C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.  An instance
+# with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i for each
+# label i of the instance. All other terms stay constant and do not change which directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +149,8 @@ def integrity_gains(labels, sums, j, other):
     Notes
     -----
     A sum of differences is more accurate than a difference of two sums. Each difference is exact to a few units in the
-    last place of D_i, while sums grow with the number of instances seen. Each label reads 8 bytes from the cache.
+    last place of D_i. The two sums, and their rounding errors, would grow with the number of instances seen. Each label
+    reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -187,7 +185,7 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     -----
     A set s contains both or neither of two directions (j, l), only j, or only l. The terms of the pair are computed
     once for each of these three states, in one pass over the labels, and then added for each s. This takes M (M - 1) (L
-    + 2**(M - 1)) steps. A computation of J for each s would take 2**M M (M - 1) L.
+    + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -237,13 +235,13 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
     Parameters
     ----------
     labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
-        As in these functions.
+        As in `direction_costs` and `best_directions`.
 
     Notes
     -----
     Two directions have only three costs, which need no array and no loop. If an instance has as many labels as
-    features, training takes a third less time than with the two general functions. The smallest cost is hard to
-    predict, so the only branch is for ties.
+    features, training takes a third less time than with the two general functions. A branch on the smallest cost would
+    often be mispredicted, so the only branch is for ties.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
@@ -284,7 +282,7 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 # regressors at once. Sums are therefore bit-identical to `sparse_dot` and `dot`.
 
 
-SLOT = 4  # number of float32 numbers per feature
+SLOT = 4  # A slot has this number of float32 numbers.
 SUM_LANES = 4
 
 
@@ -299,12 +297,12 @@ class _Rows:
         self.size = self.ids.nitems
 
     def place(self, k: Any, offset: int) -> Any:
-        """Return the address of the slot of the non-zero ``k + offset``."""
+        """Return the address of the slot of the feature with non-zero number ``k + offset``."""
         feature = index_at(self.builder, self.ids.data, self.builder.add(k, ir.Constant(k.type, offset)), k.type)
         return self.slots_wide.at(self.slots.data, self.builder.shl(feature, ir.Constant(k.type, 2)))
 
     def value(self, k: Any, offset: int) -> Any:
-        """Load the value of the non-zero ``k + offset`` into four lanes."""
+        """Load the value of non-zero number ``k + offset`` into four lanes."""
         return self.slots_wide.entry(self.values.data, self.builder.add(k, ir.Constant(k.type, offset)))
 
     def joined(self, parts: list[Any]) -> Any:
@@ -353,7 +351,7 @@ def pair_margins(typing_context, ids, values, slots):
 
     Notes
     -----
-    For each non-zero, the kernel reads 8 bytes in order, and 16 bytes of a slot.
+    For each non-zero, the kernel reads 8 bytes sequentially, and the 16 bytes of a slot.
     """
 
     def generate(context, builder, signature, arguments):
@@ -386,7 +384,7 @@ def _updater(adaptive: bool) -> Any:
             sums = cgutils.alloca_once_value(builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0))
 
             def step(k: Any, n_slots: int, total: Any) -> None:
-                """Update the weights of ``n_slots`` features from non-zero k on, and add products to the margins."""
+                """Update the weights of non-zeros k .. k + n_slots - 1, and add products to the margins."""
                 wide = Vectors(builder, SLOT * n_slots)
                 places = [rows.place(k, offset) for offset in range(n_slots)]
                 old = rows.joined([rows.slots_wide.load(place) for place in places])
@@ -421,9 +419,10 @@ def _updater(adaptive: bool) -> Any:
 
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-#: with both regressors. The slopes of the regressors are ``first`` and ``second``, and both regressors share one rate
-#: (float32 each). Return `dot` of the values and the new weights. A slope of 0 leaves a regressor unchanged. An
-#: adaptive step adds rate * g_i / sqrt(sum of its g_i ** 2) to weight i, with g_i = slope * x_i and x scaled to -1 .. 1
-#: (Ross, Mineiro and Langford, 2013, Algorithm 2). A plain step adds rate * slope * x_i to weight i. A feature must not
-#: occur twice. The kernel reads 8 bytes per non-zero in order, and reads and writes 16 bytes of the feature's slot.
+# with both regressors. ``first`` and ``second`` are the slopes of the loss with respect to the margins. Both regressors
+# share one ``rate``. These three numbers are float32. Return `dot` of the values and the new weights. A slope of 0
+# leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps) from weight
+# i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2). A plain step
+# subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes per non-zero
+# sequentially, and reads and writes the 16 bytes of the feature's slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

@@ -19,8 +19,8 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # the largest number of standardised values of a node, 8 bytes each
-FEW = 10  # mean number of positive instances per label below which lambda_1 is larger
+MOST_DENSE_VALUES = 1 << 30  # limit of the number of standardised values, 8 bytes each, at the root
+FEW = 10  # If labels have fewer positive instances on average, the default lambda_1 is larger.
 
 
 @hyperparameters
@@ -32,12 +32,12 @@ class LdSM(AveragedForest):
 
         J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|,
 
-    the balance, class integrity and multi-way penalty. P_j is the probability of direction j. P^i_j is the probability
-    of direction j for the instances of label i, and pi_i is the share of label i. The regressors learn these
-    directions. After training, an instance goes in all directions whose margin reaches 1/2. If no margin reaches 1/2,
-    the instance goes in the direction with the largest margin. The next leaf to be split is the leaf whose label
-    histogram has the largest sum minus maximum. The estimate of a label is the mean of its shares in the leaves that an
-    instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
+    whose terms are the balance, the class integrity and the multi-way penalty. P_j is the probability of direction j.
+    P^i_j is the probability of direction j for the instances of label i, and pi_i is the share of label i. The
+    regressors learn these directions. After training, an instance goes in all directions whose margin reaches 1/2. If
+    no margin reaches 1/2, the instance goes in the direction with the largest margin. The next leaf to be split is the
+    leaf whose label histogram has the largest sum minus maximum. The estimate of a label is the mean of its shares in
+    the leaves that an instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
 
     If the paper and the authors' program differ, an option selects between the two. ``exceed=True, ties="first",
     initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
@@ -48,7 +48,7 @@ class LdSM(AveragedForest):
     Parameters
     ----------
     n_trees : int
-        Size of the forest. Trees differ by the order of the instances and by how ties are broken, or by their initial
+        Size of the forest. Trees differ in the order of the instances and in the choice between ties, or in the initial
         weights. Tree t does not depend on the number of trees.
     arity : int
         M, the number of children of an inner node, from 2 to 8.
@@ -68,8 +68,8 @@ class LdSM(AveragedForest):
     lambda_2 : float
         Weight of the multi-way penalty (l1 in the program). By Lemma 1, only balanced and pure splits minimise J if
         lambda_2 > (M - 3) lambda_1. Values that do not meet this condition are also accepted. With M = 2 or 3, all
-        positive values meet the condition. With M = 4, the defaults do not meet it. Splits that send each label in two
-        directions then have a smaller J.
+        positive values meet the condition. With M = 4, the defaults do not meet the condition. Splits that send each
+        label in two directions then have a smaller J than balanced and pure splits.
     optimizer : {'nag', 'sgd'}
         'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent, is for dense data.
         With 'sgd', features are standardised at each node.
@@ -185,7 +185,8 @@ class LdSM(AveragedForest):
             prune=bool(self.prune),
         )
         x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
-        most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1  # then no leaf is split
+        # A tree with at least ``most`` nodes is not split further.
+        most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1
         tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]
         run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
 
@@ -208,7 +209,7 @@ class LdSM(AveragedForest):
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return each tree's levels of inner nodes (int32, root 1) and J after each epoch (float64 (n, epochs))."""
+        """Return for each tree the levels of its inner nodes (int32, root 1) and their J after each epoch (float64)."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
@@ -256,7 +257,7 @@ def find_leaves(x, first, last, forest, root, d, n_products):
     forest : MultiwayForest
         All trees.
     root : int
-        Root of the tree: an inner node, or ~leaf.
+        Root of the tree: the number of an inner node, or ~l for leaf number l.
     d : int
         Number of features.
     n_products : int64 (last - first,)
@@ -265,7 +266,7 @@ def find_leaves(x, first, last, forest, root, d, n_products):
     Returns
     -------
     starts : int64 (last - first + 1,)
-        Start of each instance's leaves.
+        Start of each instance's leaves in ``leaves``.
     leaves : int32 (starts[-1],)
         Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
 
