@@ -1,4 +1,4 @@
-"""Compute upper bounds of a query's similarities to all instances of a block, with kernels."""
+"""Provide kernels that compute upper bounds of a query's similarities to all instances of a block."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from xmlc.kernels.arrays import bits_set, prefetch, row_of, unchecked_view
 from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
-CHUNK = 1024  # instances whose counts and products stay in the level-1 cache
-TERMS = np.int64(64)  # number of terms computed before they are added. For numba, a plain int would be another type.
-SUM_UNIT = 2.0**-30  # unit of the integer sums, whose lowest bits count the products
-FLAT = 3  # number of shared features for which the second line is the tightest bound
-POWERS = 4096  # number of steps in the table of powers of the Jaccard similarity J
-ROUNDING = 1e-6  # more than the float32 error of terms whose sum is at most 1, and of a sum of three such numbers
+CHUNK = 1024  # The counts and products of this number of instances fit into the level-1 cache.
+# ``add_terms`` computes this number of terms at once. For numba, a plain int would be another type.
+TERMS = np.int64(64)
+SUM_UNIT = 2.0**-30  # Integer sums have this unit. The lowest bits of a sum count its products.
+FLAT = 3  # With this number of shared features, the second line is the tightest bound.
+POWERS = 4096  # The table of J**beta has this number of steps of the Jaccard similarity J.
+ROUNDING = 1e-6  # This bounds the float32 error of terms whose sum is at most 1, and of a sum of three such numbers.
 # All operations that `ROUNDING` does not cover are exact. No bound is NaN, and signs of zeros do not matter, so a
 # minimum is a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-SLACK = np.float32(1 + 1e-5)  # more than the float32 error of a few products
+SLACK = np.float32(1 + 1e-5)  # This bounds the float32 error of a few products.
 
 
 class Query(NamedTuple):
-    """Hold a query in the form that kernels read."""
+    """Hold a query and the numbers that kernels derive from the query once per search."""
 
     values: np.ndarray  # float32 (d,): the value of the feature in each place, 0 for features that the query lacks
     words: np.ndarray  # uint64 (W,): bits of the query's frequent features
@@ -39,23 +40,23 @@ class Query(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
-    """Convert a query to the form that kernels read.
+    """Return a query as a `Query`.
 
     Parameters
     ----------
     features : uint32, values : float32
         Features and values of the query.
     places, steps
-        As in the index.
+        As in `NeighbourIndex`.
     laid_out, words, lines, lists, factors
-        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero.
+        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero before.
     squares : float64 (WORD_BITS + FLAT + 1,)
         Scratch for `concave_lines`.
 
     Returns
     -------
     Query
-        Views of the given arrays.
+        The arrays of the `Query` are views of the given arrays.
     """
     n_frequent = words.size * WORD_BITS
     largest, error, n_lists = np.float32(0), ROUNDING, 0
@@ -86,7 +87,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Write three linear functions of c. Their minimum bounds the Euclidean length of any c of 64 values.
+    """Write to ``lines`` three linear functions of c. Their minimum bounds the Euclidean length of any c of 64 values.
 
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
     through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the Euclidean length of all values.
@@ -117,17 +118,17 @@ def concave_lines(values, squares, lines):
 
 @njit(cache=True, nogil=True)
 def length_of(total):
-    """Return the root of ``total``, rounded up a little, in the unit in which the index stores lengths."""
+    """Return the square root of ``total`` divided by LENGTH_STEPS, rounded up a little."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
 @njit(cache=True, nogil=True)
 def add_postings(query, starts, postings, terms, sums):
-    """Add the postings of the query's lists to the sums of a block. One addition updates both sum and count.
+    """Add the postings of the query's lists to the sums of a block. One addition updates a sum and its count.
 
-    A posting has 4 bytes and is multiplied as a whole. The instance's number in its lower half changes the value by
-    less than one step. `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first
-    list is read.
+    A posting has 4 bytes and is multiplied as a whole number. The lower half of a posting is the number of an instance.
+    It changes the value in the upper half by less than one step. `ROUNDING` covers the float32 error. The starts of all
+    lists are prefetched before the first list is read.
 
     Parameters
     ----------
@@ -193,10 +194,10 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
     """Write an upper bound of the similarity to each instance of a chunk, and 0 after the last instance.
 
-    The bound adds sums of postings and bounds of the frequent features' products. The product of the frequent features
-    is also at most their number times the largest magnitudes of query and instance. The bound by this number is tight
-    if all values are equal. The result is 0 for an instance that shares no feature or whose similarity is negative. The
-    loop compiles to vector instructions.
+    The bound is the sum of postings plus a bound of the inner product over the frequent features. This product is at
+    most the result of `bound_frequent`. It is also at most the number of shared frequent features times the largest
+    magnitudes of query and instance, which is tight if all values are equal. The result is 0 for an instance that
+    shares no feature or whose similarity is negative. The loop compiles to vector instructions.
 
     Parameters
     ----------
@@ -223,7 +224,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
         if powers is None:
             factor = jaccard if beta == 1.0 else one
         else:
-            # A stored size is at most 65,535, so the quotient could exceed 1 for an instance with more features.
+            # A stored size is at most 65,535. For an instance with more features, ``jaccard`` could exceed 1.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):

@@ -1,4 +1,4 @@
-"""Build the index of a training set, with which the search for nearest instances is fast."""
+"""Build the index of a training set. The search for the nearest instances of a query reads this index."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
-BLOCK_ROWS = 1 << 16  # instances per block: their numbers fit into 16 bits, the sums (512 KB) into a level-2 cache
-MOST_POSTINGS = np.iinfo(np.uint32).max  # largest number of postings per block, because the starts of lists are uint32
-TASKS = 8  # smallest number of tasks, except for few instances, so that each thread gets several tasks
-LEAST_ROWS = 256  # smallest number of instances per task
+# The numbers of a block's instances fit into 16 bits. The sums and bounds of a block (512 KB) fit into a level-2 cache.
+BLOCK_ROWS = 1 << 16
+# A block has at most this number of postings, because the starts of lists are uint32.
+MOST_POSTINGS = np.iinfo(np.uint32).max
+TASKS = 8  # minimum number of tasks, except for few instances, so that each thread gets several tasks
+LEAST_ROWS = 256  # minimum number of instances per task
 
 
 class NeighbourIndex(NamedTuple):
     """Hold the index: training instances of unit length, stored by row and by feature.
 
     The place of a feature is its rank by document frequency, most frequent first. If frequencies are equal, the feature
-    with the smaller number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each frequent
-    feature is a bit in a word of each instance. Every other feature has a list of postings in each block of instances.
+    with the smaller number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each instance has
+    W words of 64 bits, with one bit for each frequent feature. Every other feature has a list of postings in each block
+    of instances.
 
     Attributes
     ----------
@@ -44,9 +47,9 @@ class NeighbourIndex(NamedTuple):
     lengths : ndarray of uint16, shape (W, n)
         Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded up.
     largest : ndarray of uint16, shape (n,)
-        Largest magnitude of each instance's frequent features, in the same unit, rounded up.
+        Largest magnitude of each instance's frequent features, in units of 1 / 65,000, rounded up.
     steps : ndarray of float32, shape (n_lists,)
-        Largest magnitude of each feature that has lists, divided by 32767.
+        Largest magnitude among the values of each feature that has lists, divided by 32767.
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
         Starts of a block's lists, relative to ``block_starts``.
     block_starts : ndarray of int64, shape (n_blocks,)
@@ -55,7 +58,7 @@ class NeighbourIndex(NamedTuple):
         The instance's number in the block (lower 16 bits) and the feature's value in steps, rounded down (upper 16
         bits, signed).
     block_rows : int
-        Number of instances per block, at most 65,536. The last block may have fewer.
+        Number of instances per block, at most 65,536. The last block may have fewer instances.
     """
 
     places: Annotated[np.ndarray, Field("places", np.uint32, ("n_features",), below="n_features")]
@@ -76,7 +79,7 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Return the index of instances of unit length without stored zeros, bit-identical for any number of threads.
+    """Return the index of instances of unit length without stored zeros. It is bit-identical for any number of threads.
 
     Parameters
     ----------
@@ -157,12 +160,11 @@ def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
-    """Return the number of words per instance for the fastest search. The frequencies must be in descending order.
+    """Return the number of words for the fastest search. ``frequencies`` must be in descending order.
 
-    For each word, every query reads one number of all n instances. In return, queries with the word's 64 features read
-    no postings of these features. Queries are assumed to have a feature as often as training instances. In
-    measurements, cost and saving were equal if the root mean square of the 64 document frequencies was one in ten
-    instances.
+    Each additional word costs every query one read per instance. It saves reading the postings of the word's 64
+    features. The function assumes that queries have a feature as often as training instances have it. In measurements,
+    cost and saving were equal if the root mean square of the 64 document frequencies was one in ten instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -174,7 +176,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start of each list in its block, and the start of each task's part of a list.
+    """Return the start of each list within its block, and the start of each task's postings within a list.
 
     Parameters
     ----------
@@ -190,7 +192,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
         See `NeighbourIndex`.
     cursors : ndarray of uint32, shape (tasks, n_lists)
-        Place of the task's first posting in a list, relative to the start of the block's postings.
+        Index of the task's first posting in each list, relative to the start of the block's postings.
     """
     starts = np.zeros((blocks[-1] + 1, listed.size + 1), dtype=np.uint32)
     cursors = np.empty((blocks.size, listed.size), dtype=np.uint32)
@@ -210,8 +212,8 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 
 
 WORD_BITS = 64
-POSTING_STEPS = 32767  # a posting contains a value as a signed 16-bit multiple of the feature's step
-LENGTH_STEPS = 65000  # lengths are at most 1, plus rounding, and are stored as unsigned 16-bit integers
+POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
+LENGTH_STEPS = 65000  # Lengths are at most 1, plus rounding, and are stored as unsigned 16-bit integers.
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +239,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
 
 @njit(cache=True, nogil=True)
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
-    """Sort the non-zeros of a task by the feature's place, then by instance. Return the task's number of features.
+    """Sort a task's non-zeros by the place of the feature, then by instance. Return the task's number of features.
 
     Parameters
     ----------
@@ -255,9 +257,9 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
         Receives the non-zeros. The upper half of an entry is the instance, relative to ``start``. The lower half
         contains the bits of the value.
     runs : uint32 (order.size + 1, 2)
-        Receives, from the start, the place of each feature of the task, ascending, and the index of its first entry.
-        One more row marks the end of the entries. Features that the task lacks have no row. Most features of sparse
-        data occur in few tasks, so checking all features would take longer than writing entries.
+        Receives one row for each feature of the task, in ascending order of places: the place and the index of the
+        feature's first entry. One more row marks the end of the entries. Features without entries have no row. Most
+        features of sparse data occur in few tasks, so checking all features would take longer than writing entries.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):

@@ -1,10 +1,10 @@
 """Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3.
 
 The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
-Frequent features have no postings, because most postings would be theirs. Words of bits show which frequent features an
-instance shares with the query. The words also give an upper bound of the inner product over these features. The sum of
-postings and this bound give an upper bound of each similarity. A similarity is computed only if its bound reaches the
-S-th best similarity.
+Frequent features have no postings, because they would have most of the postings. Words of bits show which frequent
+features an instance shares with the query. The words also give an upper bound of the inner product over these features.
+The sum of postings and this bound give an upper bound of each similarity. A similarity is computed only if its bound
+reaches the S-th best similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
@@ -41,17 +41,17 @@ from xmlc.models.nearest._bounds import (
 )
 from xmlc.models.nearest._index import WORD_BITS, NeighbourIndex
 
-GROUP = 16  # number of bounds per group, as many float32 numbers as a cache line holds
+GROUP = 16  # A group has this number of bounds, which fill one cache line.
 LEAST = np.float32(1e-45)  # the smallest positive float32
-SMALL = np.float32(1e-35)  # if the largest value is at least this, the scale of the histogram is a finite float32
+SMALL = np.float32(1e-35)  # If the largest value is at least SMALL, the scale of the histogram is a finite float32.
 HISTOGRAM_BARS = 512
-GROUPS_PER_NEIGHBOUR = 4  # with fewer groups than this times S, group maxima hardly help to find the S best
-LOWER = np.float32(0.75)  # the second limit is this share of the first; the S-th best similarity is seldom lower
-AHEAD = 4  # number of rows to prefetch ahead
+GROUPS_PER_NEIGHBOUR = 4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S best.
+LOWER = np.float32(0.75)  # The second limit is this share of the first limit. The S-th best similarity is seldom lower.
+AHEAD = 4  # Each row is prefetched this number of rows before it is read.
 
 
 class SearchScratch(NamedTuple):
-    """Hold the memory of one thread, O(d + instances of a block + S)."""
+    """Hold the scratch memory of one thread: O(d + instances of a block + S) bytes."""
 
     query: np.ndarray  # float32 (d,): values by place, all zero between queries
     query_words: np.ndarray  # uint64 (W,): bits of the frequent features, all zero between queries
@@ -77,7 +77,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Allocate and return the scratch memory of one thread."""
     rows, n_words, n_lists = min(index.block_rows, index.sizes.size), index.words.shape[0], index.steps.size
     padded = -(-rows // CHUNK) * CHUNK
-    powers = None  # with None, numba compiles no code for powers
+    powers = None  # With None, numba compiles no code for powers.
     if beta not in (0, 1):
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
@@ -106,7 +106,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 class Block(NamedTuple):
     """Hold sums and bounds of the similarities to a block of instances."""
 
-    first: int  # number of the first instance
+    first: int  # number of the block's first instance in the training set
     sums: np.ndarray  # int32: sums over the rarer features, in units of SUM_UNIT. The lowest bits count the products
     bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 in the padding
     maxima: np.ndarray  # float32: largest bound of each group
@@ -190,12 +190,12 @@ def keep_nearest(query, block, high, index, room):
     block : Block
         Sums and bounds of the block.
     high : float32
-        Limit that at least S bounds of the block reach. Instances whose bounds reach the limit are compared with the
-        query first. Few other bounds then reach the S-th best similarity.
+        Limit that at least S bounds of the block reach, or 0. The instances whose bounds reach the limit are compared
+        with the query first. After that, few bounds of other instances reach the S-th best similarity.
     index : NeighbourIndex
         The training instances.
     room : SearchScratch
-        Memory, and the heap of the best.
+        Scratch memory, which includes the heap of the best instances.
 
     Returns
     -------
@@ -218,18 +218,18 @@ def keep_nearest(query, block, high, index, room):
 
 @njit(cache=True, nogil=True)
 def worst_kept(best):
-    """Return the smallest similarity in a heap of keys if the heap is full, else 0."""
+    """Return the smallest similarity in a heap of keys, or 0 if the heap is not full."""
     return max(key_estimate(best[0]), np.float32(0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def compare_with_rows(candidates, whole, query, block, index, beta, powers, best):
-    """Compute the similarities of candidates whose bound reaches the S-th best similarity, and keep the best.
+    """Compute similarities of the candidates whose bounds reach the S-th best similarity, and keep the S best.
 
-    ``whole`` is true if fewer than S neighbours were found so far. Similarities are then computed directly. Otherwise
-    the frequent features at the start of a row are first used to tighten the bound of its candidate. The similarity is
-    J**beta times the product of the two rows (`row_product`), computed in float64 and rounded to float32. The kernel
-    returns the number of similarities computed.
+    ``whole`` is true if fewer than S neighbours were found so far. Similarities are then computed directly. Otherwise,
+    the kernel first tightens a candidate's bound with the frequent features at the start of the candidate's row. The
+    similarity is J**beta times the inner product of candidate and query (`row_product`), computed in float64 and
+    rounded to float32. The kernel returns the number of similarities computed.
     """
     starts, places, values, words = index.row_starts, index.row_places, index.row_values, index.words
     n_products, sums, bounds, laid_out, query_words = 0, block.sums, block.bounds, query.values, query.words
@@ -273,9 +273,9 @@ def prefetch_row(places, values, starts, i, whole):
 def row_product(places, values, start, end, query):
     """Return the inner product of a row and a query as float64. The query has one value per place.
 
-    The product of the p-th feature of the row is added to the sum numbered p modulo 4. These four sums are added as
-    (0 + 1) + (2 + 3). This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero, and the
-    query's value from a cache.
+    The product of feature number p of the row is added to partial sum number p modulo 4. The four partial sums are
+    added as (0 + 1) + (2 + 3). This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero,
+    and the query's value from a cache.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     # Unsigned indices are never negative, so numba need not wrap them around.
@@ -296,13 +296,13 @@ def row_product(places, values, start, end, query):
     return (a + b) + (c + d)
 
 
-# The kernels below select the highest bounds. Neighbouring bounds form a group in one cache line, so that few lines are
-# read again.
+# The kernels below select the highest bounds. Neighbouring bounds form a group in one cache line, so that few cache
+# lines are read again.
 
 
 @njit(cache=True, nogil=True)
 def group_maxima(bounds, maxima):
-    """Write the maximum of each group of bounds."""
+    """Write the maximum of each group of bounds to ``maxima``."""
     for g in range(maxima.size):
         largest = np.float32(0)
         for bound in unchecked_view(bounds, g * GROUP, (g + 1) * GROUP):
@@ -312,11 +312,11 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return an edge of a histogram as a limit. At least k of the values reach the limit, but not many more values do.
+    """Return a limit, an edge of a histogram. At least k values reach the limit, but not many more values do.
 
-    The caller passes more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. The
-    time is linear in the number of values, without a branch per value. If all values are below `SMALL`, the result is
-    0, which all values reach.
+    There must be more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. The time is
+    linear in the number of values, without a branch per value. If all values are below `SMALL`, the result is 0, which
+    all values reach.
     """
     largest = np.float32(0)
     for value in values:
@@ -332,13 +332,13 @@ def below_kth_largest(values, k, counts):
     while n_above < k:
         bar -= 1
         n_above += counts[bar]
-    # The edge is lowered a little, because ``value * scale`` was rounded.
+    # The limit is a little below the edge, because ``value * scale`` was rounded.
     return np.float32(bar * (1 - 1e-6) / scale)
 
 
 @njit(cache=True, nogil=True)
 def collect(bounds, maxima, start, end, groups, found):
-    """List the instances whose bound is positive and in [start, end), and return the number of instances.
+    """Write to ``found`` the instances whose bound is positive and in [start, end), and return their number.
 
     ``groups`` is scratch for the numbers of groups. The loops have no branches, because branches would often be
     mispredicted.

@@ -31,8 +31,9 @@ from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_TASK = 128
-LEAST_SIMILARITY = np.float64(1e-300)  # less than any positive float32
-#: Memory that no thread uses now: scratch for searches, and pairs of votes (all zero) and a list of labels.
+LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater.
+#: Memory that no thread uses at present: scratch for searches, and pairs of an array of votes (all zero) and an array
+# of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
@@ -49,10 +50,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     share of the votes (the weights V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. Only the nearest
-    instances whose weights add up to S vote. The farthest of these instances votes with the remaining weight. With
-    whole weights, the model is the same as for repeated rows (``numpy.repeat``). Only the choice of beta differs,
-    because it leaves out all copies of an instance. Weights below 1 change votes, but there are still at most S
-    neighbours.
+    instances vote, until their weights add up to S. The farthest of these instances votes with the remaining weight.
+    With whole weights, the model is the same as for repeated rows (``numpy.repeat``), except for the choice of beta.
+    The choice of beta excludes all copies of an instance from its neighbours. Weights below 1 change votes, but there
+    are still at most S neighbours.
 
     The search is exact. It skips an instance only if an upper bound of its similarity is below the S-th best
     similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -68,7 +69,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         improves P@1 by more than a standard error, and 1 otherwise. P@1 is measured on up to 1000 training instances.
         An instance is never its own neighbour.
     n_jobs : int, optional
-        Threads, see `xmlc.core.threads.resolve_threads`.
+        Number of threads, see `xmlc.core.threads.resolve_threads`.
 
     Attributes
     ----------
@@ -82,7 +83,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         The given or the chosen beta.
     inner_products_ : ndarray of int64, shape (number of queries,)
         For each query of the last prediction, the number of training instances whose similarity was computed. A
-        similarity is an inner product of two sparse rows. Instances excluded by their bound are not counted.
+        similarity is an inner product of two sparse rows. Instances that the search skips because of their bound are
+        not counted.
 
     Examples
     --------
@@ -139,14 +141,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Choose beta by P@1 on a sample of the instances. An instance is never its own neighbour."""
+        """Return the beta with the better P@1 on a sample of the instances. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # X has no column names, so stored names are removed
+        model._remember_names(X)  # X has no column names, so stored names are removed.
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            # If more than S instances equal this instance, this instance may be missing from its own neighbours. The
-            # farthest neighbour is then removed.
+            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. The
+            # farthest neighbour is then removed instead.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -237,7 +239,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         # The first call may compile a kernel, and `Progress` then reports the compilation.
         with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
             x = nonzero(self._one_instance(indices, values))
-            x = nonzero(unit_row(x))  # scaling may round values to 0
+            x = nonzero(unit_row(x))  # Scaling may round values to 0.
             _, labels, scores = self._nearest(x, 0, 1, partial(self._ranked, k=k, label_weights=weights))
         return labels[0], scores[0]
 
@@ -253,7 +255,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return tuple(results)
 
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of instances ``start .. end - 1``. Return inner product counts and results of ``use``."""
+        """Return the number of inner products of instances ``start .. end - 1``, and the results of ``use``."""
         scratch = self._take_scratch()
         # These arrays are N(1; x), ..., N(S; x) and their similarities Sim (Section 3.3). ``use`` sums the votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
@@ -272,19 +274,19 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return scratch if is_fit else self._take_scratch()
 
     def _most(self) -> int:
-        """Return the largest possible number of neighbours."""
+        """Return the largest possible number of neighbours of an instance."""
         return min(int(self.S), self.index_.sizes.size)
 
     def _exponent(self) -> float:
         return self.beta_ if self.beta is None else float(self.beta)
 
     def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Compute the neighbours' votes, and call a kernel with the votes, label sets, memory and ``more``.
+        """Compute the neighbours' votes, and call ``kernel`` with votes, label sets, scratch memory and ``more``.
 
         Votes are relative to the vote of the nearest neighbour, so that no vote overflows or vanishes.
         """
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
-        # Most models use alpha 2. A written-out square needs no compiled function.
+        # Most models use alpha 2. For a product, no function has to be compiled.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
         if self.row_weights_ is not None:
             own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
@@ -295,14 +297,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         except IndexError:
             room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
         kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
-        self._idle[1].append(room)  # the kernel has set all votes to zero again
+        self._idle[1].append(room)  # The kernel has set all votes to zero again.
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without scratch memory, which is large and is rebuilt if missing."""
+        """Return the state without scratch memory, which is large. Predictions allocate scratch memory again."""
         return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -360,10 +362,11 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # Because of this lower limit, a label is listed once even if its first vote underflowed to zero.
+        # This lower limit keeps a label from being listed twice if its first vote underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
-            # A branch would often be mispredicted, so the label is always written and the counter may stay the same.
+            # A branch would often be mispredicted. The label is therefore always written, but counted only if it is
+            # new.
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
