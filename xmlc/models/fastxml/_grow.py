@@ -21,7 +21,7 @@ from xmlc.models.fastxml._partition import partition_by_ndcg
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees in flat arrays. The numbers of nodes and leaves continue from tree to tree.
+    """Hold all trees in flat arrays. Inner nodes and leaves are numbered across the trees.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class BinaryForest(NamedTuple):
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, ascending, and the number of its instances with each label.
+        Labels of each leaf, ascending, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -57,7 +57,7 @@ class BinaryForest(NamedTuple):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
+        """Return the number of trees."""
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
@@ -104,7 +104,7 @@ def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
 
 
 class TreeSettings(NamedTuple):
-    """Hold the settings of a tree's growth."""
+    """Hold the settings for growing a tree."""
 
     label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
     ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
@@ -171,7 +171,8 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     none = work.features[:0]
     features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
-    todo = [(0, n, 0)]  # start and end of a node in ``work.order``, and the node's index in ``children``
+    # An entry contains the start and end of a node in ``work.order``, and the node's index in ``children``.
+    todo = [(0, n, 0)]
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
@@ -224,7 +225,8 @@ def split_node(x, y, node, settings, key, work):
     if n_positive == 0 or n_positive == node.size:
         return 0, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
-    # The loss of an instance has the weight C / share of the instance's side, with C = 1 as in the program.
+    # The weight of an instance's loss is C divided by the share of instances on the same side, with C = 1 as in the
+    # program.
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
@@ -276,7 +278,8 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so both writes happen. The wrong write is overwritten later.
+        # A branch would often be mispredicted, so the instance is written to both sides. The wrong entry is overwritten
+        # later.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive
@@ -294,10 +297,10 @@ def divide(x, node, features, weights, bias, dense, moved):
 def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
-    A weight stays zero while the derivative of the loss does not exceed 1, the weight of the L1 norm. For each feature,
-    two sums bound the derivative in the positive and the negative direction. Instance i adds at most its cost times
-    \|x_ij\| to one sum of feature j, depending on sign and class. A feature is dropped if neither of its two sums
-    exceeds 1. At a node with few instances, most features are dropped.
+    A weight stays zero while the magnitude of the loss's derivative does not exceed 1, the weight of the L1 norm. For
+    each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds at most its
+    cost times \|x_ij\| to one sum of feature j, depending on sign and class. A feature is dropped if neither of its two
+    sums exceeds 1. At a node with few instances, most features are dropped.
 
     Parameters
     ----------
@@ -310,7 +313,7 @@ def gather_columns(x, node, side, costs, work):
     costs : (float32, float32)
         Weights of the loss of a positive and of a negative instance.
     work : Workspace
-        Memory in which the columns are overwritten.
+        Memory that receives the columns.
 
     Returns
     -------
@@ -334,7 +337,7 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             n_own = counts[feature]
-            counts[feature] = end  # from here on, ``counts`` holds the position of the feature's next value
+            counts[feature] = end  # From here on, ``counts`` holds the position of the feature's next value.
             starts[n_columns] = end
             end += n_own
             # Dropped features move behind the kept features. The positions of dropped features are set to ``end``
@@ -357,7 +360,7 @@ def gather_columns(x, node, side, costs, work):
 
 @njit(cache=True, nogil=True)
 def bound_features(x, node, side, costs, counts, bounds, features):
-    """Count the instances of each feature, bound the derivative of each feature, and list the features."""
+    """List the features, count each feature's instances, and bound the derivative by each feature's weight."""
     indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
     n_touched = 0
     for i in range(node.size):
@@ -366,7 +369,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            features[n_touched] = feature  # this avoids a branch: the next feature overwrites a feature that is not new
+            # The next feature overwrites a feature that is not new. This avoids a branch.
+            features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
             value = own[k] * pull
@@ -414,7 +418,7 @@ def number_labels(y, node, numbers):
     starts : int64 (k + 1,), labels : uint32
         Label sets of the node in CSR form, with the new numbers.
     found : uint32
-        The label that each number stands for.
+        The original label of each number.
     """
     indptr, indices = y.indptr, y.indices
     starts = np.empty(node.size + 1, dtype=np.int64)
@@ -441,7 +445,7 @@ def distinct_labels(y, node, counts):
     indptr, indices, total = y.indptr, y.indices, np.int64(0)
     for i in node:
         total += indptr[i + 1] - indptr[i]
-    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # the last entry is for writes that are not kept
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # The last entry receives labels that are not new.
     n_found = 0
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
@@ -451,7 +455,7 @@ def distinct_labels(y, node, counts):
     # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is cheaper.
     if 16 * n_found > counts.size:
         n_found = 0
-        for label in range(counts.size):  # this loop also avoids a branch
+        for label in range(counts.size):  # This loop avoids a branch like the loop above.
             found[n_found] = label
             n_found += counts[label] > 0
         return found[:n_found]
@@ -464,7 +468,7 @@ def distinct_labels(y, node, counts):
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
     """Count the labels of a leaf and keep the labels with the largest weighted counts.
 
-    Among labels with equal weighted counts, the smaller label is kept.
+    Among labels with equal weighted counts, smaller labels are kept first.
 
     Parameters
     ----------

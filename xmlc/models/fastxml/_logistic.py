@@ -23,7 +23,8 @@ class StoppingCriteria(NamedTuple):
     Attributes
     ----------
     tolerance : float
-        Limit of the violation of the optimality conditions, summed over the weights and relative to the sum at w = 0.
+        Training stops if the violations of the optimality conditions, summed over the weights, are at most
+        ``tolerance`` times their sum at w = 0.
     newton_steps, passes, line_search_steps : int
         Limits of the number of Newton steps, of passes of coordinate descent per Newton step, and of step sizes tried
         per Newton step.
@@ -36,7 +37,7 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Hold the classes of a node's n instances, and the values of the instances that depend on the weights."""
+    """Hold the class of each of a node's n instances, and the margin and other numbers of each instance."""
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
@@ -79,8 +80,9 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     margins[:] = 0
     sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
     active = np.empty(weights.size, dtype=np.uint32)
-    # The arrays contain each weight, the first and second derivative of the loss with respect to the weight, and the
-    # change by the Newton step. The last array lists the weights, with the weights to update first.
+    # The first four arrays contain for each weight its value, the first and second derivative of the loss with respect
+    # to the weight, and the change by the Newton step. The last array lists the weights, with the weights to update
+    # first.
     coordinates = weights, by_column[0], by_column[1], by_column[2], active
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
@@ -228,7 +230,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(cache=True, nogil=True, inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the change of one weight w that minimises the second-order model plus |w|, limited to -10 .. 10."""
+    """Return the change of a weight w, within -10 .. 10, that minimises the second-order model of the loss plus |w|."""
     one, limit = np.float32(1), np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second

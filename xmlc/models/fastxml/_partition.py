@@ -17,7 +17,7 @@ FIXED_POINT = 1 << 16
 LABEL_BITS = 24
 SCORE_BITS = 40
 LARGEST_SCORE = (1 << SCORE_BITS) - 1
-DIGIT_BITS = 9  # number of bits per pass of the sort, which needs 512 counters
+DIGIT_BITS = 9  # Each pass of the sort handles this number of bits, and needs 512 counters.
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
@@ -28,7 +28,7 @@ def discount_table(size: int) -> np.ndarray:
 
 
 def ideal_table(size: int) -> np.ndarray:
-    """Return 1 / DCG of the best ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16. Entry 0 is 0."""
+    """Return 1 / DCG of the ideal ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16. Entry 0 is 0."""
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
@@ -36,7 +36,7 @@ def ideal_table(size: int) -> np.ndarray:
 def dcg_table(size: int) -> np.ndarray:
     """Return the table that replaces `ideal_table` if DCG is the objective.
 
-    The entries of the table are 1 for k > 0.
+    The entries of the table are 1 (in units of 2**-16) for k > 0, and 0 for k = 0.
     """
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
@@ -161,7 +161,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
         gains[label] = score
         least, largest = min(least, score), max(largest, score)
-    bits = 1  # also if there are no labels, so that ``largest`` is smaller than ``least``
+    bits = 1  # Without labels, ``largest`` is smaller than ``least``, and 1 is also right.
     while (largest - least) >> bits > 0:
         bits += 1
     n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
@@ -180,7 +180,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
 @njit(cache=True, nogil=True)
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write the sorting key of each score, and for each pass and digit the number of keys with a smaller digit."""
+    """Write each score's sorting key, and for each pass and digit the number of keys with a smaller digit."""
     size, mask = 1 << width, np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
         counts[place] = 0

@@ -20,19 +20,20 @@ from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import MOST_NONZEROS, BinaryForest, TreeSettings, divide, grow_tree
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
-LARGEST_GAIN = 2.0**46  # limit of the sum of all gains, so that int64 sums in units of 2**-16 cannot overflow
+# The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot overflow.
+LARGEST_GAIN = 2.0**46
 
 
 @hyperparameters
 class FastXML(AveragedForest):
     """Train a forest of trees that send each instance to the side that ranks its labels better (plt2016, Section 5.3).
 
-    A node assigns its instances to two sides, so that ranking the labels of each side by frequency maximises nDCG. The
-    node learns a sparse linear classifier that separates the sides. A leaf stores, for each label, the share of its few
-    instances that have the label. The estimate of a label is the mean of its shares in the leaves that an instance
-    reaches. The estimate is 0 for almost all labels. The method is FastXML (Prabhu and Varma, KDD 2014). As in the
-    authors' program, nDCG is optimised once, from random sides. After that, L1-regularised logistic regression fits the
-    classifier once.
+    A node assigns its instances to two sides. Each side ranks labels by their frequency on that side, and the
+    assignment maximises the nDCG of these rankings. The node learns a sparse linear classifier that separates the
+    sides. A leaf stores, for each label, the share of its few instances that have the label. The estimate of a label is
+    the mean of its shares in the leaves that an instance reaches. The estimate is 0 for almost all labels. The method
+    is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, nDCG is optimised once, from random sides.
+    After that, L1-regularised logistic regression fits the classifier once.
 
     Parameters
     ----------
@@ -72,14 +73,14 @@ class FastXML(AveragedForest):
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner nodes that each instance passed in the last prediction, in all trees together. Thresholds do not
-        change the number of inner nodes.
+        Number of inner products computed for each instance in the last prediction, one for each inner node of any tree
+        that the instance passed. Thresholds do not change the number of inner products.
 
     Notes
     -----
     Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Estimates are small
     fractions with many ties. Shares are summed in float64 and rounded once to float32, so equal fractions become equal
-    numbers. Thresholds then separate estimates as they would in exact arithmetic.
+    numbers. A comparison with a threshold then has the same result as in exact arithmetic.
 
     Examples
     --------
