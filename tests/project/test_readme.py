@@ -1,11 +1,7 @@
 """README.md, the pages of docs/ and config/README.md name existing files, and their examples run."""
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import pandas as pd
@@ -13,6 +9,7 @@ import pytest
 import yaml
 from repository import ROOT
 from suite_cases import write_suite
+from tutorials import run_bash, run_python
 
 from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.settings import Settings
@@ -66,18 +63,14 @@ def test_demo_output_in_readme_matches_reference_results():
     assert f"(P@1 {fastxml:.1f}, PLT {plt:.1f}, oracle {oracle:.1f})" in README
 
 
-def test_example_prints_output_that_readme_shows(capsys):
+def test_example_prints_output_that_readme_shows():
     (example,) = blocks("python")
-    exec(example, {})
-    assert blocks("text")[0] == capsys.readouterr().out
+    assert blocks("text")[0] == run_python(example, {})
 
 
-def test_commands_of_readme_label_texts(tmp_path, monkeypatch, capfd):
+def test_commands_of_readme_label_texts(tmp_path):
     (commands,) = blocks("bash")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
-    subprocess.run(["bash", "-ec", commands], check=True)
-    assert '"set": ["dessert", "fish", "salad"]' in capfd.readouterr().out
+    assert '"set": ["dessert", "fish", "salad"]' in run_bash(commands, tmp_path)
 
 
 def test_search_example_is_valid(tmp_path):
