@@ -133,13 +133,17 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
         objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
 
 
-# The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).  C is the number of
-# labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped predictions h_j over
-# these labels. S_j^i is the part of this sum for label i, which was seen l_i times. Then the paper's probabilities are
-# P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's objective, equation (1):
-# C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.  An instance
-# with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i for each
-# label i of the instance. All other terms stay constant and do not change which directions are best.
+# The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
+#
+# C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
+# predictions h_j over these labels. S_j^i is the part of this sum for label i, which was seen l_i times. Then the
+# paper's probabilities are P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's
+# objective, equation (1):
+#
+#     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
+#
+# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i
+# for each label i of the instance. All other terms stay constant and do not change which directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -419,10 +423,10 @@ def _updater(adaptive: bool) -> Any:
 
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-# with both regressors. ``first`` and ``second`` are the slopes of the loss with respect to the margins. Both regressors
-# share one ``rate``. These three numbers are float32. Return `dot` of the values and the new weights. A slope of 0
-# leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps) from weight
-# i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2). A plain step
-# subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes per non-zero
-# sequentially, and reads and writes the 16 bytes of the feature's slot.
+#: with both regressors. ``first`` and ``second`` are the slopes of the loss with respect to the margins. Both
+#: regressors share one ``rate``. These three numbers are float32. Return `dot` of the values and the new weights. A
+#: slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps)
+#: from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2). A
+#: plain step subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes per
+#: non-zero sequentially, and reads and writes the 16 bytes of the feature's slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

@@ -23,9 +23,9 @@ from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 class ProbabilisticClassifierChain(LabelLogistic):
     """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
-    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates P(Y_j = 1 | x, y_1, ...,
-    y_{j-1}). This classifier uses the labels before label j as features, in addition to the features of the instance.
-    Predictions use samples from the joint distribution. Each sample is drawn label by label.
+    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
+    P(Y_j = 1 | x, y_1, ..., y_{j-1}). This classifier uses the labels before label j as features, in addition to the
+    features of the instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
 
     Parameters
     ----------

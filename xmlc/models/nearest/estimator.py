@@ -33,7 +33,7 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater.
 #: Memory that no thread uses at present: scratch for searches, and pairs of an array of votes (all zero) and an array
-# of labels.
+#: of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
@@ -141,7 +141,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Return the beta with the better P@1 on a sample of the instances. An instance is never its own neighbour."""
+        """Return the beta (0 or 1) selected by P@1 on a sample. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
         model._remember_names(X)  # X has no column names, so stored names are removed.
         for beta in (0.0, 1.0):
