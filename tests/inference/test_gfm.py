@@ -126,8 +126,8 @@ def test_samples_of_a_million_labels_fit_into_memory():
 def test_ties_are_resolved_to_smaller_sets_and_lower_labels():
     P, p_empty = np.zeros((4, 3, 1)), np.array([0.5, 1.0, 0.0, 0.4])
     P[0, 1, 0] = 0.5  # {1} equals the empty set
-    P[2, :, 0] = 1 / 3  # each label alone 1/3, two of them 4/9, all three 1/2
-    P[3, 1:, 0] = 0.3  # k = 2: 0.4 = k = 0
+    P[2, :, 0] = 1 / 3  # E[F] is 1/3 for one label, 4/9 for two labels, and 1/2 for all three labels.
+    P[3, 1:, 0] = 0.3  # The best sets of sizes 0 and 2 both have E[F] = 0.4.
     Y_hat, expected_f = gfm(P, p_empty)
     assert Y_hat.toarray().tolist() == [[False] * 3, [False] * 3, [True] * 3, [False] * 3]
     np.testing.assert_allclose(expected_f, [0.5, 1, 0.5, 0.4], atol=1e-15)

@@ -94,7 +94,7 @@ def test_gfm_sizes_is_exact_if_only_one_size_is_possible(p, size):
 def test_shares_of_sizes_add_instances_in_order():
     rng = np.random.default_rng(3)
     pmfs, weights = rng.random((30, 7)), rng.random(7)
-    pmfs[4] = 0  # an instance without mass adds nothing
+    pmfs[4] = 0  # An instance whose probabilities are all 0 adds nothing.
     shares = np.zeros(7)
     for pmf in pmfs:
         lanes = [0.0] * 4

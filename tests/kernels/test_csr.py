@@ -65,7 +65,7 @@ def test_blocks_of_rows_share_memory_and_survive_release(tmp_path, monkeypatch):
         csr.release(part)
         np.testing.assert_array_equal(part.toarray(), same.toarray())
     np.testing.assert_array_equal(np.vstack([part.toarray() for part, _ in blocks]), matrix.toarray())
-    mine = load_csr(tmp_path, "X")  # the user may write to this map
+    mine = load_csr(tmp_path, "X")  # Users may write to a memory map that they opened themselves.
     mine.data[0] = 0.25
     STO().fit(mine, matrix > 0.5)
     assert mine.data[0] == np.float32(0.25)

@@ -121,7 +121,7 @@ def test_type_hints_list_choices_of_hyperparameters(name):
     assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in WITH_FILE_NAMES
 
 
-WITH_FILE_NAMES = ("oracle", "estimates")  # their hyperparameters are names of files
+WITH_FILE_NAMES = ("oracle", "estimates")  # The hyperparameters of these estimators are names of files.
 
 
 def test_dir_lists_public_names_only():

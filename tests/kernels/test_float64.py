@@ -90,7 +90,7 @@ def test_power_has_stated_accuracy():
     rng = np.random.default_rng(0)
     bases = [*spread(SMALLEST_NORMAL, LARGEST, 700), *even(0, 1, 700), *even(0.99, 1.01, 300), *even(1, 1e4, 300)]
     pairs = []
-    for x in bases:  # exponents that spread results over the whole range
+    for x in bases:  # These exponents spread the results over the whole range of float64.
         limit = 700 / max(abs(math.log(x)), 1e-300)
         pairs += [(x, rng.uniform(-limit, limit)), (x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3])))]
     off, where = worst(float64.power, lambda x, y: (y * x.ln()).exp(), pairs)

@@ -27,7 +27,7 @@ from xmlc.metrics.classification import agreement, groups_by_frequency, measure_
 def random_label_sets(n, m, seed, density=0.25):
     rng = np.random.default_rng(seed)
     Y, Y_hat = (rng.random((n, m)) < density for _ in range(2))
-    Y[:, 0] = Y_hat[:, 0] = False  # label 0 is in no set
+    Y[:, 0] = Y_hat[:, 0] = False  # Label 0 is in no true and no predicted set.
     return Y, Y_hat
 
 
@@ -43,7 +43,7 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
         warnings.simplefilter("ignore")
         f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
         ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
-        np.testing.assert_allclose(ours, f, atol=1e-12)  # equal NaNs pass
+        np.testing.assert_allclose(ours, f, atol=1e-12)  # The comparison accepts equal NaNs.
         if np.isnan(zero_division):  # scikit-learn refuses it for jaccard_score
             options["zero_division"] = zero_division = 0.0
         jaccard = [baseline.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
@@ -95,7 +95,7 @@ def test_invalid_label_sets_and_options_are_refused():
 
 def test_zero_division_nan_omits_empty_sets():
     Y, Y_hat = [[1, 0, 0], [0, 0, 0]], [[1, 1, 0], [0, 0, 0]]
-    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # mean over labels 0 and 1
+    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # The result is the mean over labels 0 and 1.
     assert macro_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
     assert instance_f(Y, Y_hat, zero_division=np.nan) == pytest.approx(2 / 3)
     assert instance_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
@@ -114,7 +114,7 @@ def test_macro_f_by_frequency_equals_a_plain_loop():
     rng = np.random.default_rng(2)
     Y_train = np.arange(1200)[:, None] < [0, 1, 9, 10, 99, 100, 999, 1000, 1200, 5]
     Y, Y_hat = (rng.random((40, 10)) < 0.3 for _ in range(2))
-    Y[:, 9] = False  # absent from the test set, so it does not count
+    Y[:, 9] = False  # Label 9 is absent from the test set, so it does not count.
     scores = scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))
     f = [2 * (Y & Y_hat)[:, j].sum() / (Y[:, j].sum() + Y_hat[:, j].sum()) for j in range(9)]
     expected = {"1_to_9": f[1:3], "10_to_99": f[3:5], "100_to_999": f[5:7], "from_1000": f[7:9]}

@@ -59,7 +59,7 @@ def test_reliability_plot_groups_labels_by_frequency():
     spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(np.float32)
     spe[:, 0] /= 3  # the sum suffices for few bins only
     Y = rng.random((n, 7)) < np.where(np.arange(7) < 6, spe, 0.1)
-    lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # without the diagonal
+    lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # The last line is the diagonal.
     groups = {"0": [0], "1 to 9": [1, 2, 6], "10 to 99": [3, 4], "100 to 999": [5]}
     assert [line.get_label().split(":")[0] for line in lines] == list(groups)
     assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10

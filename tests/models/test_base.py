@@ -123,7 +123,7 @@ def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypa
     assert (labels == 0).all()
 
 
-CACHES = ("inner_products_", "certified_", "_plt")  # set by predictions
+CACHES = ("inner_products_", "certified_", "_plt")  # Predictions set these attributes.
 
 
 @pytest.mark.parametrize("name", OURS)

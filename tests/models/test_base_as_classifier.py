@@ -105,7 +105,7 @@ def test_pickled_mapped_and_saved_copies_predict_the_same(name, multilabel, tmp_
             assert abs(copied.predict_proba(X) - expected).nnz == 0
             for one, other in zip(copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True):
                 np.testing.assert_array_equal(one, other)
-            copied = written_and_mapped(copied, tmp_path)  # a copy that has predicted
+            copied = written_and_mapped(copied, tmp_path)  # This copy has already predicted.
     if hasattr(model, "partial_fit"):
         # Copies of a streaming model continue to learn alike.
         model = small(name).partial_fit(X, Y)
@@ -139,7 +139,7 @@ def test_columns_are_checked_by_name(name, multilabel, tmp_path):
         for wrong in ((x[[*"dcba"]], y), (x, y[[*"wv"]])):
             with raises_with(ValueError, "names"):
                 model.partial_fit(*wrong)
-        model.partial_fit(x, y.assign(new=True))  # a label may be new
+        model.partial_fit(x, y.assign(new=True))  # The column `new` adds a label.
         assert model.label_names_in_.tolist() == [*"vwxyz", "new"]
     model.fit(X, Y)
     with warns_with(UserWarning, "names"):

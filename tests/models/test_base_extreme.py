@@ -75,7 +75,7 @@ def check_predictions(model, X):
     for labels, scores in ranked:
         assert ((labels >= -1) & (labels < m)).all()
         assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in labels)
-        assert (scores[:, :-1] >= scores[:, 1:]).all()  # fails for NaN, too
+        assert (scores[:, :-1] >= scores[:, 1:]).all()  # The check also fails for NaN.
     return estimates
 
 

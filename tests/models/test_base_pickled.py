@@ -37,7 +37,7 @@ def test_maps_become_writeable_and_files_stay_unchanged(tmp_path):
         np.testing.assert_array_equal(array, expected)
         assert type(array) is np.ndarray
         array[...] = 7
-    assert isinstance(found["pair"].first.base, np.memmap)  # no copy
+    assert isinstance(found["pair"].first.base, np.memmap)  # The array is a map, not a copy.
     assert found["text"] == "x"
     assert (tmp_path / "state").read_bytes() == content
 

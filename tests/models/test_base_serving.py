@@ -24,7 +24,8 @@ def test_rank_one_equals_ranking_of_a_matrix(name):
     rows = model.predict_top_k(X, 15)
     for i in range(20):
         one = X[[i]]
-        labels, scores = model.rank_one(one.indices.tolist(), one.data.tolist(), 15)  # more than there are labels
+        # The model has fewer than 15 labels.
+        labels, scores = model.rank_one(one.indices.tolist(), one.data.tolist(), 15)
         expected = (rows[0][i], rows[1][i]) if batch else [part[0] for part in model.predict_top_k(one, 15)]
         np.testing.assert_array_equal(labels, expected[0])
         np.testing.assert_array_equal(scores, expected[1])

@@ -56,7 +56,8 @@ SKIPPED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*does not inherit from")  # no inheritance: imports of scikit-learn are slow
+# Estimators do not inherit from scikit-learn's classes, because its import is slow.
+@pytest.mark.filterwarnings("ignore:.*does not inherit from")
 @pytest.mark.parametrize("name", OURS)
 def test_all_scikit_learn_checks_pass_except_listed_ones(name):
     expected = FAILS | FAILS_BY_NAME.get(name, {})

@@ -79,7 +79,8 @@ def draw_weights(rng):
 
 def by_brute_force(labels, scores, weights, k):
     """Weigh a ranking of all labels and sort it again. Ties keep their order."""
-    weights = np.append(np.asarray(weights, dtype=np.float64), 0)  # the weight of -1, which is no label
+    # The last weight belongs to -1, which stands for no label.
+    weights = np.append(np.asarray(weights, dtype=np.float64), 0)
     weighted = (scores * weights[labels]).astype(np.float32)
     order = np.argsort(-weighted, axis=1, kind="stable")[:, :k]
     found = np.take_along_axis(weighted, order, axis=1)
@@ -130,7 +131,7 @@ def test_search_evaluates_only_paths_to_labels_with_weight(name):
     labels, _ = model.predict_top_k(X, 3, np.zeros(M))
     assert (labels == -1).all()
     assert (model.inner_products_ == 1).all()
-    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # one or two subtrees
+    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # Four labels are in one or two subtrees.
     assert (model.inner_products_ < of_all).all()
 
 

@@ -96,7 +96,7 @@ def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, see
         scores[-1] += [read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")]
         assert records[0]["costs"]["test_ms_per_instance"] is None
     assert scores[0] == scores[1]
-    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # unknown for another program
+    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # The number is unknown for another program.
 
 
 def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypatch):

@@ -127,7 +127,7 @@ def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
     found = as_leaves([(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers])
     labels, scores = average_top_k(*found, 0, 200, 30, 5, NO_WEIGHTS)
     their_labels, their_scores = whole.predict_top_k(X, 5)
-    assert (labels == their_labels).mean() > 0.99  # rounding may swap two
+    assert (labels == their_labels).mean() > 0.99  # Rounding may swap two labels.
     np.testing.assert_allclose(scores, their_scores, rtol=1e-5, atol=1e-7)
     counts, _, means = average_above(*found, 0, 200, np.zeros(30, dtype=np.float32))
     theirs = whole.predict_proba(X)

@@ -85,7 +85,7 @@ def test_extreme_distances_stay_finite_and_ranked():
     np.testing.assert_allclose(logs, [-np.log(2), -4000, -2000], rtol=1e-6)
     scores = blend(tail, X[:1], all_candidates(1, 3), alpha=0.8, gamma=2000)
     assert scores.nnz == 3
-    assert (scores.data > 0).all()  # too small for float32, but still candidates
+    assert (scores.data > 0).all()  # These scores are too small for float32, but their labels are still candidates.
     assert scores.data.argmax() == 0
     assert blend(tail, X[:0], all_candidates(0, 3), alpha=0.8).shape == (0, 3)
     far = fitted(X, Y, unit_norm=False).log_scores(as_features(1e37 * X[:1]), all_candidates(1, 3), 30.0, False, 1)

@@ -45,7 +45,7 @@ def test_progressive_predictions_precede_learning():
     assert labels[0, 0] == -1
     assert scores[0, 0] == 0
     for instance in range(1, 600):
-        assert labels[instance, 0] in y[:instance]  # it cannot predict a class before it has seen one
+        assert labels[instance, 0] in y[:instance]  # The program cannot predict a class that it has not seen.
     assert (labels[300:, 0] == y[300:]).mean() > 0.8
     assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # after training
 
@@ -60,7 +60,7 @@ def test_each_option_changes_predictions():
 def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):
     X, Y, _ = classes(50)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
-    labels, scores = model.predict_top_k(X, 3)  # it predicts one class only
+    labels, scores = model.predict_top_k(X, 3)  # The program predicts only one class.
     np.testing.assert_array_equal(labels[:, :1], model.predict_top_k(X, 1)[0])
     assert (labels[:, 1:] == -1).all()
     assert (scores[:, 1:] == 0).all()

@@ -47,7 +47,7 @@ def test_the_library_does_not_import_the_suite():
     library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
     assert len(library) > 100
     assert [file for file in library if any(name.startswith("xmlc.suite") for name in imported_modules(file))] == []
-    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # it imports public names on demand
+    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # The package imports public names on demand.
 
 
 def test_library_imports_only_its_dependencies():

@@ -22,7 +22,7 @@ from xmlc.suite.schemas import converted
 PUBLISHED = ROOT / "results/published"
 PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]  # without xmlc's own studies
 PAGE = (ROOT / "docs/departures.md").read_text()
-ABSENT = object()  # equal to no value
+ABSENT = object()  # This object equals no other value.
 
 
 class Printed(TypedDict):

@@ -19,8 +19,8 @@ def test_steps_do_not_depend_on_one_another():
     ("estimator", "rooms", "domains"),
     [
         ("plt", {"plt"}, {"plt"}),
-        ("parabel", {"plt"}, {"parabel", "plt"}),  # its trees are PLTs
-        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # it learns with a PLT's kernels and becomes a PLT
+        ("parabel", {"plt"}, {"parabel", "plt"}),  # Parabel's trees are PLTs.
+        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # OPLT learns with the kernels of a PLT and can become a PLT.
         ("fastxml", {"fastxml"}, {"fastxml"}),
         ("ldsm", {"ldsm"}, {"ldsm"}),
         ("swnn", {"nearest"}, {"swnn"}),

@@ -109,7 +109,7 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
     for name, (of_file, ours, theirs) in rows.items():
         assert round(page["attentionxml"][name], 1) == of_file, name
         assert page["sklearn"][name] == pytest.approx(ours, abs=0.3), name  # BLAS differs from machine to machine
-        assert page["omikuji_"][name] == pytest.approx(theirs, abs=1.5), name  # its trees are random
+        assert page["omikuji_"][name] == pytest.approx(theirs, abs=1.5), name  # The trees of omikuji are random.
 
     command, unlabelled = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)
     assert run(*command.split()) == 0

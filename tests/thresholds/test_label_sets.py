@@ -120,7 +120,7 @@ def test_inference_warns_if_marginals_sum_to_few_labels(calibrated, infer):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         infer(spe)
-        gfm_sizes(0.1 * spe, [1.0, 1.0])  # it fits weights of sizes
+        gfm_sizes(0.1 * spe, [1.0, 1.0])  # The method fits weights of sizes.
 
 
 def test_expected_f_warns_only_if_priors_are_given(calibrated):
@@ -130,7 +130,7 @@ def test_expected_f_warns_only_if_priors_are_given(calibrated):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ExpectedF().fit(0.1 * spe)
-        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # the priors compensate for this
+        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # The priors compensate for the smaller estimates.
 
 
 def test_label_sets_follow_scikit_learn_and_refuse_invalid_input(calibrated):

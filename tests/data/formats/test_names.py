@@ -91,7 +91,7 @@ def test_given_separator_takes_precedence(cell, separator, expected):
 @pytest.mark.parametrize(
     "cell",
     [
-        "['a' 'b']",  # of NumPy
+        "['a' 'b']",  # NumPy prints arrays in this form.
         "['a'\n 'b']",
         "[1 0 0]",
         "[0. 1.]",

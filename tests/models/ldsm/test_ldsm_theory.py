@@ -218,7 +218,8 @@ def test_trained_tree_with_nearly_perfect_splits_has_no_error(n_labels, R, arity
             n_trees=1, arity=arity, lambda_1=2.0, lambda_2=3.0, learning_rate=1.0, epochs=20, random_state=seed
         )
         objectives = model.fit(sets.astype(np.float32), Y).forest_.objectives[:, -1]
-        if (objectives < -2 * (arity - 1) + 0.05).all():  # this depends on the seed and the number of nodes
+        # Whether this is true depends on the seed and the number of nodes.
+        if (objectives < -2 * (arity - 1) + 0.05).all():
             near += 1
             found = model.predict_top_k(sets.astype(np.float32), R)[0]
             assert (np.take_along_axis(Y, found.astype(int), axis=1)).all()

@@ -117,7 +117,7 @@ def test_sigmoids_above_equal_plain_loops():
     rng = np.random.default_rng(3)
     scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
     scores[2, 1] = scores[3, 1] = 0.25
-    thresholds[1] = np.float32(sigmoid(0.25))  # an equal estimate is not above
+    thresholds[1] = np.float32(sigmoid(0.25))  # An estimate equal to its threshold is not above the threshold.
     counts, labels, estimates = sigmoids_above(scores, thresholds)
     expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
     expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]

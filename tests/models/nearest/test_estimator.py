@@ -133,7 +133,8 @@ def test_similarity_is_symmetric_and_positive_semidefinite(beta):
     gram = np.zeros((n, 2 * n))
     rows = np.repeat(np.arange(n), (numbers >= 0).sum(axis=1))
     gram[rows, numbers[numbers >= 0]] = similarities[numbers >= 0]
-    gram = gram[:, :n] - gram[:, n:]  # the search finds only positive ones, so -X gives the negative ones
+    # The search finds only positive similarities, so a search with -X gives the negative ones.
+    gram = gram[:, :n] - gram[:, n:]
     np.testing.assert_allclose(gram, gram.T, atol=1e-6)
     np.testing.assert_allclose(np.diag(gram), 1, atol=1e-6)
     assert np.linalg.eigvalsh(gram).min() > -1e-6

@@ -40,7 +40,7 @@ def test_similarities_of_neighbours_keep_bound_of_lemma_2(n, S, beta):
     features.
     """
     similarities, _ = searches(n, S, beta)
-    for share in (1, 2, 4):  # factors of r / n
+    for share in (1, 2, 4):  # Each factor multiplies r / n.
         p = share * S / n
         far = (similarities <= np.cos(np.pi * p)).mean(axis=0)
         r = np.arange(1, S + 1)
@@ -109,7 +109,7 @@ def test_squared_loss_keeps_bound_and_converges_to_zero(name, alpha):
         bound = np.mean(terms, axis=0) @ (variance, L**2)
         error = 4 * np.std(losses) / n_sets**0.5
         assert np.mean(losses) <= bound + error
-        if name == "constant":  # the loss is the variance alone and equals the bound
+        if name == "constant":  # Here the loss has only the variance, which equals the bound.
             assert abs(np.mean(losses) - bound) <= error
         assert np.mean(excesses) <= 2 * np.mean(losses) ** 0.5
         risks.append(np.mean(losses))

@@ -43,7 +43,7 @@ def test_rows_in_use_never_overlap_and_start_with_zeros(requests):
         own = tree.rows[slot * SLOT : (slot + slots_of(padded)) * SLOT]
         assert own.size == 2 * padded
         assert not own.any()
-        assert padded == 4 or slot % 2 == 0  # whole cache lines
+        assert padded == 4 or slot % 2 == 0  # Rows fill whole cache lines.
         own[:] = np.nan
         return slot
 

@@ -98,7 +98,7 @@ def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
         for m in (limit, limit + 1):
             tree = kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, None, seed=0)
-            node, found = int(tree.parent[-1]), 0  # a node whose children are labels
+            node, found = int(tree.parent[-1]), 0  # All children of this node are labels.
             while node > 0:
                 node, found = int(tree.parent[node]), found + 1
             assert found == depth + (m > limit) == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
@@ -107,10 +107,11 @@ def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
 @pytest.mark.parametrize("arity", [2, 8])
 def test_kmeans_tree_does_not_depend_on_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))
-    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)  # many pieces, despite few nonzeros
+    # The work is divided into many tasks, despite few non-zeros.
+    monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)
     trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
     monkeypatch.undo()
-    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # one piece
+    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # The work is one task.
     assert all(tree.label.tobytes() == trees[0].label.tobytes() for tree in trees)
     assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != trees[0].label.tolist()
 

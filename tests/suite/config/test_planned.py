@@ -18,7 +18,7 @@ from xmlc.suite.papers.swnn2018.claims import BESIDE_BR
 CONFIG = ROOT / "config"
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in ("demo", "scale")}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
-del YAML["neural"]  # its models need files of estimates, which are missing here
+del YAML["neural"]  # The models of the suite `neural` need files of estimates, which are missing here.
 ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
 BY_METHODS = {
     "table2": WITH_FULL,

@@ -104,7 +104,8 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
     }
     suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
     project = project_of(tmp_path, catalogue=MADE, **suites)
-    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]  # has estimates for yeast only
+    # The model `theirs` has estimates only for yeast.
+    assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]
     assert project.given("theirs", "yeast", ["0", "3"]) == ["t.npz", "v-0.npz", "v-3.npz"]
     assert project.given("plt", "yeast", ["0"]) == []
     assert not project.has_estimates("theirs", "aloi")
@@ -124,7 +125,7 @@ def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
     baselines = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
     models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
-    monkeypatch.chdir(ROOT)  # the suite names their files
+    monkeypatch.chdir(ROOT)  # The suite names the files of programs relative to this folder.
     project = project_of(tmp_path, a=suite(models, baselines=baselines))
     assert project.baselines_on("a", "yeast") == ["parabel"] * installed + ["ours"]
     assert project.baselines_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
@@ -208,7 +209,7 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
     assert search_options(project, "always", "yeast") == options_of()
     if not settings:
         tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
-        assert tuned == ["yeast", "aloi"]  # the others have values or a search that selected them
+        assert tuned == ["yeast", "aloi"]  # All other datasets have values, or a search that selected their values.
         expected = ["--stages", json.dumps(STAGES), "--trial-overrides", '{"epochs": 1}', "--sample"]
         assert search_options(project, "auto", "yeast") == expected
     if "ranged" in searched:

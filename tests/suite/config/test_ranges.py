@@ -20,7 +20,7 @@ def test_trials_stay_in_range_and_cover_it():
     gamma = np.array([trial["gamma"] for trial in trials])
     assert gamma.min() >= 1e-3
     assert gamma.max() <= 10
-    assert 0.4 < (gamma < 0.1).mean() < 0.6  # half of the logarithmic range
+    assert 0.4 < (gamma < 0.1).mean() < 0.6  # 0.1 is in the middle of the logarithmic range.
     epochs = [trial["epochs"] for trial in trials]
     assert all(isinstance(value, int) and 5 <= value <= 30 for value in epochs)
     assert {trial["arity"] for trial in trials} == {2, 16, 64}

@@ -82,7 +82,7 @@ def test_disk_estimate_counts_largest_dropped_model_or_all_kept_models(project):
     plt, swnn = (jobs[Job("train", "big", name, "0", "full")].disk for name in ("plt", "swnn"))
     assert plt > swnn
     assert disk_of(project, [], jobs, 1, drop_all=True) == plt
-    assert disk_of(project, [], jobs, 2, drop_all=True) == 2 * plt  # of two seeds
+    assert disk_of(project, [], jobs, 2, drop_all=True) == 2 * plt  # The models of two seeds are on disk.
     small = sum(each.disk for job, each in jobs.items() if job.dataset == "little")
     assert disk_of(project, [], jobs, 1) == pytest.approx(plt + small)
 

@@ -98,7 +98,8 @@ def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     assert one.outcome(ranked(0.49, 0.491)).verdict == "opposite sign: 1 of 1"
     assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
     for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
-        assert one.outcome(same).word == "holds"  # the published sign, an unclear sign, no published value
+        # The cases have the published sign, an unclear sign, and no published value.
+        assert one.outcome(same).word == "holds"
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
     assert (one.outcome(both).word, one.outcome(both).sides) == ("mixed", (1, 0, 1))
     split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
@@ -171,7 +172,7 @@ def test_statement_without_measure_is_refused():
     assert [claim.name for claim in claims.all()] == ["first", "second"]
 
 
-CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # effects of three seeds: above 0, and undecided
+CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # The effects of three seeds are clearly above 0, or undecided.
 AGAINST = tuple(-value for value in CLEAR)
 
 
@@ -384,4 +385,4 @@ def test_record_of_several_trials_decides_with_one_seed():
     (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, Scale("ratio")).cases
     assert ratio.effect.upper == pytest.approx(4)
     several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
-    assert outcome_of(several, 0).word == "undecided"  # errors do not decide
+    assert outcome_of(several, 0).word == "undecided"  # Standard errors do not decide the verdict.

@@ -25,7 +25,7 @@ def test_unknown_name_is_refused_with_names_of_the_paper():
     with raises_with(XmlcError, "table9", "gfm2011", "table4"):
         table_of("9", "gfm2011")
     with raises_with(XmlcError, "table7", "plt2016"):
-        table_of("table7", "plt2016")  # ldsm2020 has it
+        table_of("table7", "plt2016")  # The paper ldsm2020 has a Table 7.
     with raises_with(XmlcError, "figure7", "figure1"):
         figure_of("figure7", "plt2016")
 
@@ -62,7 +62,7 @@ def test_every_model_of_a_suite_has_a_printed_name():
         for model in suite.all_models
         if suite.titles.get(model, model_title(model)) == model
     }
-    assert nameless == {("demo", "oracle")}  # the printed name is the same
+    assert nameless == {("demo", "oracle")}  # The printed name of this model is its name in the suite.
 
 
 def test_listing_needs_of_tables_imports_no_kernels_or_matplotlib():

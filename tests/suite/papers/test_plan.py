@@ -59,7 +59,7 @@ def test_dataset_with_missing_file_of_estimates_is_refused(tmp_path, monkeypatch
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
     known = suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
     project = project_of(tmp_path / "config", a=known)
-    assert outputs_of_dataset(project, "yeast") == []  # it has no estimates
+    assert outputs_of_dataset(project, "yeast") == []  # The dataset has no estimates.
     (tmp_path / "scores/yeast").mkdir(parents=True)
     with raises_with(XmlcError, "scores/yeast/t-0.npz"):
         outputs_of_dataset(project, "yeast")

@@ -109,7 +109,7 @@ def test_rows_and_columns_missing_on_one_side_are_named(files, left, right, part
     (comparison,) = compare(*files(left, right))
     assert comparison.parts == parts
     assert comparison.same == (not parts)
-    assert comparison.moved() == []  # their part is named, not each cell
+    assert comparison.moved() == []  # A missing row or column is reported as a part, not cell by cell.
 
 
 def test_only_suites_of_the_left_side_are_compared(tmp_path):

@@ -188,7 +188,7 @@ def test_status_uses_settings_of_last_run_by_default(configured):
 def test_damaged_record_is_not_done_and_its_target_is_named(configured, damage):
     record = configured / FULL.format("scene", "plt", 0)
     record.write_text(damage(record.read_text()))
-    os.utime(record, ns=(1, 1))  # the table is as new
+    os.utime(record, ns=(1, 1))  # The table is not older than the record.
     done = CliRunner().invoke(command, [])
     assert done.exit_code == 1
     said = " ".join(done.output.split())

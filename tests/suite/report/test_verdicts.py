@@ -28,7 +28,7 @@ from xmlc.suite.report.verdicts import (
         (0.1, 0.5, 0, Verdict.UNDECIDED),
         (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside a wide interval still counts as outside
         (9.0, math.nan, 10, Verdict.UNDECIDED),
-        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # takes precedence over the other verdicts
+        (0.005, 0.5, 10, Verdict.AS_PRINTED),  # This verdict takes precedence over all other verdicts.
         (-0.005, 9.0, 10, Verdict.AS_PRINTED),
         (0.005, math.nan, 10, Verdict.AS_PRINTED),
     ],
@@ -94,7 +94,8 @@ def test_unit_of_last_digit_is_read_from_text():
         ("plt2016", "table1", "p@1", "plt", NumberKind.MEASURED),
         ("plt2016", "table1", "p@1", "fastxml", NumberKind.MEASURED),  # the authors ran it themselves
         ("plt2016", "table2", "test_ms", "plt", NumberKind.COST),
-        ("plt2016", "table2", "inner_products", "plt", NumberKind.MEASURED),  # counted, not timed
+        # Inner products are counted, so they do not depend on the machine.
+        ("plt2016", "table2", "inner_products", "plt", NumberKind.MEASURED),
         ("plt2016", "table3", "low", "plt", NumberKind.CONFIGURATION),
         ("plt2016", "table4", "a", "plt", NumberKind.CONFIGURATION),
         ("ldsm2020", "table7", "p@1", "ldsm", NumberKind.MEASURED),

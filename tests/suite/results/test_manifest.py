@@ -34,7 +34,7 @@ def test_written_manifest_is_read_back(tmp_path):
     assert Manifest.read(path) == Manifest.beside(tmp_path / "claims.csv") == MADE
     assert Manifest.beside(tmp_path / "table1.csv") is None
     path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
-    assert Manifest.read(path).settings == {}  # as written by an earlier version
+    assert Manifest.read(path).settings == {}  # Earlier versions wrote no settings.
 
 
 def test_data_is_the_same_if_known_digests_are_equal():

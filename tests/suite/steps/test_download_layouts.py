@@ -60,7 +60,7 @@ def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, la
     origins = {"mirror": f"{tmp_path}/a mirror/tiny", "manual": f"{tmp_path}/manual/resources/manual/tiny"}
     origins["address"] = f"{server.url}/m/tiny"
     if layout == "archive":
-        del origins["address"]  # its files cannot be listed
+        del origins["address"]  # The files of a web address cannot be listed.
     found = {place: prepared(tmp_path, server, place, files) for place in origins}
     assert {place: origin for place, (origin, *_) in found.items()} == origins
     _, *downloaded = prepared(tmp_path, server, "download", {})

@@ -61,7 +61,7 @@ def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, mon
     places, before = [], sorted(folder.iterdir())
     monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
-    of_models = [place.parent for place in places if place]  # the others only compile
+    of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2
     assert all(place.parent == folder for place in of_models)
     assert sorted(folder.iterdir()) == sorted([*before, folder / "out.json"])

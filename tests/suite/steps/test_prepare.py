@@ -321,7 +321,7 @@ def test_split_files_of_the_repository_select_rows(tmp_path, folder):
     with raises_with(XmlcError, "te.txt:2:", "'2'"):
         run(tmp_path, folder, entry)
     (folder / "te.txt").write_text("2 2\n")
-    assert run(tmp_path, folder, entry)[1].digest != digest  # the lists are part of the data
+    assert run(tmp_path, folder, entry)[1].digest != digest  # The lists of row numbers are part of the data.
     (folder / "tr.txt").write_text("\n")
     with raises_with(XmlcError, "tr.txt"):
         run(tmp_path, folder, entry)

@@ -122,7 +122,7 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--splits", 3)
     trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
     validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
-    scores = []  # by trial, split and instance
+    scores = []  # The scores have the order of trials, splits and instances.
     for trial in trials:
         found = []
         for split in splits:

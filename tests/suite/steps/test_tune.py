@@ -98,7 +98,7 @@ def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_pat
     stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
     call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,
          "--splits", 3, "--out", out)  # fmt: skip
-    of_models = [place.parent for place in places if place]  # the others only compile
+    of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2 * 3
     assert {place.parent for place in of_models} == {out.parent}
     assert list(out.parent.iterdir()) == [out]

@@ -86,7 +86,7 @@ def test_ensembles_are_compared_at_equal_numbers_of_trees():
     assert decided(claim, read([*grown(t50=58), *grown("fastxml", t50=60)])) == (-2 * OF_P1, "does not hold")
     assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "no data"
     yeast = [*grown(t50=62, name="yeast"), *grown("fastxml", t50=60, name="yeast")]
-    assert decided(claim, read(yeast))[1] == "no data"  # the paper has no plot of it
+    assert decided(claim, read(yeast))[1] == "no data"  # The paper has no plot of this dataset.
 
 
 def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
@@ -112,7 +112,8 @@ def test_depth_is_compared_with_balanced_tree():
         assert decided(claims.logarithmic_depth, read(grown(name=name))) == (2 - 7 / balanced, "holds")
     wide = read(grown(hyperparameters={"arity": 1.4}))  # shallower than a balanced tree
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
-    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"  # not named by the paper
+    # The paper's statement does not name yeast.
+    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"
     without = [record | {"trees": None} for record in grown()]
     assert decided(claims.logarithmic_depth, read(without))[1] == "no data"
 
@@ -130,7 +131,7 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     assert decided(claims.depth_grows_with_log_of_nodes, read(ended)) == (2 - 1, "holds")
     for record in ended:
         record["rows"][0] |= {"nodes": 32, "depth": 4}
-    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # the same forest twice
+    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # Both records are of the same forest.
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13

@@ -108,7 +108,7 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     assert decided(by_name["sto-loses-most-on-test-zero"], records) == (-6.5, "does not hold")
     assert decided(by_name["sto-loses-most-on-test-present"], records) == (8.5, "holds")
     assert by_name["sto-outperformed-zero"].said.stated == "xmlc"
-    for record in records:  # as earlier versions wrote it
+    for record in records:  # Earlier versions wrote records in this form.
         record["best"]["validation"] = {"macro_f": 0.4}
     assert decided(by_name["sto-outperformed-zero"], records)[1] == "no data"
 
@@ -169,7 +169,7 @@ def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
     for claim in (claims.fewer_inner_products, claims.predicts_faster):
         assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
         assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
-        assert decided(claim, all_of(350.0)[:3])[1] == "no data"  # without the forest
+        assert decided(claim, all_of(350.0)[:3])[1] == "no data"  # The record of the forest is missing.
         for name in ("bibtex", "rcv1-2k"):  # a dataset outside the paper, and the exception of the paper
             assert decided(claim, all_of(350.0, name))[1] == "no data"
 

@@ -96,7 +96,7 @@ def test_row_of_a_model_has_its_ranking_and_best_label_sets():
     assert found.headline == "best P@1 80.00 (FastXML), Macro-F, labels present 20.00 (PLT, GFM)"
     drawn = unquote(found.drawing)
     assert ">FastXML</text>" in drawn
-    assert ">PLT</text>" not in drawn  # it takes as long and ranks worse
+    assert ">PLT</text>" not in drawn  # PLT takes as long as FastXML and ranks worse.
     assert contests(ranking())[0].drawing is None
 
 
