@@ -23,8 +23,8 @@ class StoppingCriteria(NamedTuple):
     Attributes
     ----------
     tolerance : float
-        Training stops if the violations of the optimality conditions, summed over the weights, are at most
-        ``tolerance`` times their sum at w = 0.
+        Training stops if the sum of all weights' violations of the optimality conditions is small enough. The limit is
+        ``tolerance`` times this sum at w = 0.
     newton_steps, passes, line_search_steps : int
         Limits of the number of Newton steps, of passes of coordinate descent per Newton step, and of step sizes tried
         per Newton step.

@@ -73,8 +73,9 @@ class FastXML(AveragedForest):
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction, one for each inner node of any tree
-        that the instance passed. Thresholds do not change the number of inner products.
+        Number of inner products computed for each instance in the last prediction. There is one inner product for each
+        inner node that the instance passed, in all trees together. Thresholds do not change the number of inner
+        products.
 
     Notes
     -----

@@ -118,8 +118,8 @@ class LdSM(AveragedForest):
     lambda_1_ : float
         Given or selected value of ``lambda_1``.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction, M for each inner node that the
-        instance passed. Thresholds do not change the number of inner products.
+        Number of inner products computed for each instance in the last prediction. There are M inner products for each
+        inner node that the instance passed. Thresholds do not change the number of inner products.
 
     Notes
     -----

@@ -196,8 +196,8 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
 
     The bound is the sum of postings plus a bound of the inner product over the frequent features. This product is at
     most the result of `bound_frequent`. It is also at most the number of shared frequent features times the largest
-    magnitudes of query and instance, which is tight if all values are equal. The result is 0 for an instance that
-    shares no feature or whose similarity is negative. The loop compiles to vector instructions.
+    magnitudes of query and instance. This second bound is tight if all values are equal. The result is 0 for an
+    instance that shares no feature or whose similarity is negative. The loop compiles to vector instructions.
 
     Parameters
     ----------
