@@ -53,7 +53,7 @@ class Project:
         Raises
         ------
         XmlcError
-            A file cannot be read or violates its schema, an estimator or a hyperparameter does not exist, or suites
+            A file cannot be read or violates its schema. An estimator or a hyperparameter does not exist. Suites
             contradict each other.
         """
         settings = Settings.read(config)
@@ -266,7 +266,7 @@ class Project:
         """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
 
         If `keep_models` is null, only the models of large datasets are deleted. If the size of a dataset is not in the
-        catalogue, its models are kept, because such a dataset belongs to a user.
+        catalogue, the dataset is a user's, and its models are kept.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep

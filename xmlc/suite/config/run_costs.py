@@ -66,7 +66,8 @@ class Machine(NamedTuple):
 class Choice(NamedTuple):
     """Hold the jobs that do not fit a machine, and settings with which a run fits better."""
 
-    #: Maps pairs of dataset and model with jobs above the memory to the largest memory of a job, and the job's step.
+    #: Dataset and model of the jobs that exceed the memory. Each value is the largest memory of such a job, and its
+    #: step.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
     #: Bytes on disk for the jobs whose memory fits: with the configured settings, and if no models are kept.
     disk: float

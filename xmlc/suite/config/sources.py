@@ -34,7 +34,7 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     list of str
         For a folder on this machine, names and checksums of the files, without the folder's path. For a web mirror, the
         mirror's address, because changes of its files cannot be seen. Without a source, names and checksums of the
-        files that were copied earlier, for example from a mirror that is no longer configured.
+        files that were copied earlier, for example from a former mirror.
     """
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # The dataset was not fetched yet, or the description of its files is damaged.

@@ -130,8 +130,8 @@ def compare(
     Raises
     ------
     XmlcError
-        A path does not exist, a file is not a table of a suite, a column of a key is missing, two rows have the same
-        key, or no table has one of the columns.
+        A path does not exist, or a file is not a table of a suite. A column of a key is missing, or two rows have the
+        same key. No table has one of the columns.
     """
     for path in (left, right):
         if not path.exists():

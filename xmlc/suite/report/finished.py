@@ -89,8 +89,7 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     Raises
     ------
     XmlcError
-        A record was changed, the two copies of a record have different results, or a contributor has no record that we
-        also have.
+        A record was changed, or its two copies have different results. A contributor has no record that we also have.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}

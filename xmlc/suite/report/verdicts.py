@@ -183,8 +183,8 @@ class Spread(NamedTuple):
     deviation : float
         Standard deviation between runs (divisor: runs - 1), in the unit of the column.
     split_error : float or None
-        Standard deviation between different splits of the same instances into training and test set, in the unit of the
-        column. The value is None if this deviation was not measured.
+        Standard deviation between random splits into training and test set, in the unit of the column. The value is
+        None if this deviation was not measured.
     """
 
     runs: int

@@ -58,10 +58,10 @@ class Fetched(NamedTuple):
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     """Fetch a dataset into the folder ``out``, all files or none. Print each source that lacks the dataset.
 
-    Sources are tried in this order: files that the user put into ``manual/<dataset>`` next to ``out``, the mirror, and
-    the sources and alternatives of the catalogue. The first download from an address of the catalogue records digests
-    in ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against these
-    digests.
+    Three kinds of sources are tried in this order. The first are files that the user put into ``manual/<dataset>`` next
+    to ``out``. The second is the mirror. The third are the addresses and alternatives in the catalogue. The first
+    download from an address of the catalogue records digests in ``digests/<dataset>.json`` next to ``out``. Later
+    downloads from the same source are checked against these digests.
 
     Parameters
     ----------

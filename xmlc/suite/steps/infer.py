@@ -40,7 +40,7 @@ class Basis:
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Samples of label vectors if the model can draw samples, and otherwise the marginals p(Y_i = 1).
+        Samples of label vectors if the model can draw samples. Otherwise the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
         Milliseconds per instance for drawing samples, and for estimating marginals. At least one of the two numbers is
         None. For an oracle, both numbers are None.

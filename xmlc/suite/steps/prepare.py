@@ -107,9 +107,9 @@ def prepare(
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
     """Return a catalogue entry with the format, the first label id and the file names of a source folder.
 
-    These values are from ``source.json``. If the folder has no ``source.json``, they are from the catalogue, and files
-    may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's filter file may be missing if
-    another file replaces it (``with_filter=False``).
+    These values are from ``source.json``. If the folder has no ``source.json``, these values are from the catalogue.
+    Files may then be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's filter file may be
+    missing if another file replaces it (``with_filter=False``).
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Run `xmlc simulate`: infer label sets from samples of known distributions, with exact scores (Figure 1 of gfm2011).
 
 Both models of the paper are chains. Each label depends on the earlier labels only through the number of ones among
-them. Therefore only this number has to be stored, and computing the matrix P of Theorem 3.1 takes O(m^3) terms instead
-of 2^m. The expected F of a prediction is computed exactly, and not estimated from a test sample.
+them. Therefore only this number has to be stored. The matrix P of Theorem 3.1 takes O(m^3) terms instead of 2^m. The
+expected F of a prediction is computed exactly, and not estimated from a test sample.
 """
 
 from __future__ import annotations

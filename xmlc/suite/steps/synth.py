@@ -38,7 +38,8 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Values of all parameters in `SIZES`, and of the kind's parameters that differ from their defaults.
+        Values of all parameters in `SIZES`. The mapping also has the kind's parameters whose values differ from their
+        defaults.
     out : Path
     n_jobs : int
         Threads.

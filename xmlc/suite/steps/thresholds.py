@@ -75,7 +75,8 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets of the test set with one threshold per label, and return the milliseconds per instance.
 
-    The result is the time of predictions by the model, not the time to read the saved estimates ``spe``, shape (n, m).
+    The time is measured while the model predicts. The predictions are compared with the saved estimates ``spe``, shape
+    (n, m).
 
     Raises
     ------

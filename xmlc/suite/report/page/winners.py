@@ -49,7 +49,7 @@ class Contest:
     earlier : bool
         Whether the dataset's results are only from an earlier run and are in no table.
     headline : str
-        A text with the best P@1 and the best macro-F (over the labels present), and the models that reach them.
+        A text with the best P@1, the best macro-F (over the labels present), and the models that have these values.
     panel : Panel
         A row for each model, sorted by P@1.
     tied : set of (int, int)
