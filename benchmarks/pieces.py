@@ -82,7 +82,7 @@ class Data(NamedTuple):
     X_test, Y_test : csr_array
         Test set.
     P_test : csr_array of float32, shape (n_test, m)
-        Estimates for the test instances: true posteriors, or random values at the labels of other instances.
+        Estimates for the test instances: true posteriors, or made-up values for the labels of other instances.
     """
 
     X: sparse.csr_array

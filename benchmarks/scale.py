@@ -1,7 +1,8 @@
 """Measure training costs for data of different shapes. `xmlc.suite.config.cost_model` is fitted to the results.
 
 Each training runs in a separate process, on a share of the rows of a synthetic dataset. This dataset has the shape of a
-dataset in the catalogue, with all labels and features. The costs exclude compilation and the data.
+dataset in the catalogue, with all labels and features. The costs exclude compilation and the time and memory of loading
+the data.
 """
 
 from __future__ import annotations

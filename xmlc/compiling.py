@@ -34,7 +34,7 @@ MIN_PROBABILITY = 0.01
 
 
 class CompiledPart(NamedTuple):
-    """Describe the kernels that are compiled by one call of a function. The arguments of the call are JSON types."""
+    """Describe the kernels that are compiled by one call of a function. The arguments of the call have JSON types."""
 
     title: str
     function: Callable[..., None]

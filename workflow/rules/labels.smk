@@ -13,7 +13,7 @@ rule thresholds:
         calibration="results/{dataset}/{model}/seed{seed}/80/calibration.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -42,7 +42,7 @@ rule thresholds_without_validation:
         directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -71,7 +71,7 @@ rule infer:
         directory("results/{dataset}/{model}/seed{seed}/{split}/inference"),
     log:
         "logs/{dataset}/{model}/seed{seed}/{split}/infer.log",
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

@@ -10,7 +10,7 @@ rule rank:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
         dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks batched models
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -39,7 +39,7 @@ rule estimate:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     wildcard_constraints:
         dataset=kept,
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -73,7 +73,7 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
-    priority: 1  # runs before the next training, so that models that are no longer needed are deleted first
+    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

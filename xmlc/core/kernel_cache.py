@@ -53,7 +53,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
-        if cached and kernel_folder().is_dir():  # The folder is missing if no folder can be written.
+        if cached and kernel_folder().is_dir():  # The folder does not exist if no place is writable.
             _keep(kernel)
         return kernel
 
@@ -62,8 +62,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def _keep(kernel: Any) -> None:
     """Make numba store a kernel in the folder of `Locator`. One process at a time reads or compiles the kernel."""
-    # Numba chooses the location in `enable_caching`. Numba's settings hold for all kernels of this process, so they are
-    # changed only for this call.
+    # Numba chooses the location in `enable_caching`. Numba's settings hold for all kernels of this process, so the
+    # settings are changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
