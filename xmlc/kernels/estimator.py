@@ -205,7 +205,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own.items())})"
 
     def _repr_html_(self) -> str:
-        """Return ``repr`` as an HTML table for notebooks. After ``fit``, the table includes `LEARNED`."""
+        """Return an HTML table for notebooks: the changed hyperparameters, and after ``fit`` the sizes in `LEARNED`."""
         rows = {name: repr(value) for name, value in self._own_hyperparameters().items()}
         for name, title in LEARNED.items():
             if hasattr(self, name):
