@@ -20,9 +20,9 @@ KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}  #
 def pytest_collection_modifyitems(items):
     """Order the files so that several processes share the work well.
 
-    Files that run the workflow take longest. They come first, so that no core waits for them at the end. While one
-    of them waits for Slurm, another one computes. Then comes one file of each folder in turn. Files of one folder use
-    the same kernels, and two processes would compile these kernels at the same time.
+    Files that run the workflow take longest. These files come first, so that no core waits for them at the end. While
+    one of them waits for Slurm, another one computes. Then comes one file of each folder in turn. Files of one folder
+    use the same kernels, and two processes would compile these kernels at the same time.
     """
     long = ("cluster", "hostile", "workflow", "project")
     turns, counts = {}, Counter()

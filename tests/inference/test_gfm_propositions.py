@@ -15,7 +15,7 @@ def expected_f(Y_hat, P, p_empty, sizes):
 
 
 def all_or_nothing(m):
-    """Return all labels with probability q = log m / m, else none.
+    """Return a distribution: all labels with probability q = log m / m, and otherwise no labels.
 
     Each marginal is q. For independent labels, the empty set has the probability
     (1 - q)^m <= e^{-qm} = 1/m. The set of all labels has a larger value than q = log m / m. MEUF therefore never

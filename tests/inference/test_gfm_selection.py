@@ -15,7 +15,10 @@ WITH_TIES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=
 
 
 def sum_by_swaps(values, k):
-    """Partition by swaps around the k-th value until the k largest come first. Return their sum in this order."""
+    """Partition by swaps around the k-th value until the k largest come first.
+
+    Return the sum of these k values in this order.
+    """
     low, high = 0, len(values)
     while k < high:
         pivot, greater = values[k - 1], low

@@ -130,7 +130,7 @@ def test_fitted_weights_reproduce_observed_sizes():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-14, 1e-60])
 def test_weights_compensate_for_estimates_that_are_too_low(scale):
-    """All instances have 1 or 3 labels, although these sizes are improbable by the estimates."""
+    """All instances have 1 or 3 labels, although the estimates give these sizes a low probability."""
     rng = np.random.default_rng(6)
     p, Y = 0.5 * scale * rng.random((60, 6)), np.zeros((60, 6), dtype=bool)
     for i in range(60):

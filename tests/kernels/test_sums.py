@@ -20,7 +20,7 @@ def in_lanes(terms, dtype):
 
 @pytest.fixture(params=[0, 1, 2, 3, 4, 5, 7, 8, 18, 19, 64, 1001])
 def vectors(request):
-    """Return a sparse vector and two dense ones whose sums round in every step."""
+    """Return a sparse vector and two dense vectors whose sums are rounded in every step."""
     rng = np.random.default_rng(request.param)
     ids = rng.permutation(2 * request.param + 1)[: request.param].astype(np.uint32)
     values, *dense = (rng.normal(size=n).astype(np.float32) for n in (ids.size, 2 * ids.size + 1, 2 * ids.size + 1))

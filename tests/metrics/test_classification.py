@@ -44,7 +44,7 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
         f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
         ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
         np.testing.assert_allclose(ours, f, atol=1e-12)  # The comparison accepts equal NaNs.
-        if np.isnan(zero_division):  # scikit-learn refuses it for jaccard_score
+        if np.isnan(zero_division):  # The function jaccard_score of scikit-learn refuses NaN.
             options["zero_division"] = zero_division = 0.0
         jaccard = [baseline.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
     np.testing.assert_allclose(hamming_loss(Y, Y_hat), baseline.hamming_loss(Y, Y_hat))

@@ -130,7 +130,7 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
 
 @pytest.mark.parametrize("labels", [3, 400])
 def test_estimates_are_sorted_by_label(labels):
-    """If most labels have no estimate, the others are sorted. Else all labels are scanned."""
+    """If most labels have no estimate, the labels with estimates are sorted. Otherwise all labels are scanned."""
     rng = np.random.default_rng(0)
     X = sparse.csr_array(rng.random((60, 8)).astype(np.float32))
     Y = np.zeros((60, labels), dtype=bool)

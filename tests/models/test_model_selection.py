@@ -13,7 +13,7 @@ HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30
 
 
 def noisy(n, d, n_labels, wrong, seed=0):
-    """Return instances with one feature per label and random ones. A share ``wrong`` has random labels."""
+    """Return instances with one feature per label and with random features. A share ``wrong`` has random labels."""
     rng = np.random.default_rng(seed)
     X, of = (rng.random((n, d)) < 0.2).astype(np.float32), rng.integers(0, n_labels, n)
     X[:, :n_labels] = 2 * np.eye(n_labels)[of]

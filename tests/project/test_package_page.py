@@ -53,7 +53,7 @@ def test_example_prints_the_sets_on_page(capsys):
 
 
 def network_of(folder):
-    """Return a fake training function. Its network has logits of all labels for each row of a tiny dataset."""
+    """Return a fake training function. The trained network has logits of all labels for each row of a tiny dataset."""
     logits = {name: np.random.default_rng(0).normal(size=(120, 8)) for name in ("train", "test")}
 
     def train(rows, Y):

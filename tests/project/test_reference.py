@@ -1,4 +1,4 @@
-"""Every suite and each of its models has reference results without costs. One command builds all of them."""
+"""Every suite and each of its models has reference results without costs. One command builds all reference results."""
 
 import re
 
@@ -18,7 +18,7 @@ FILES = sorted(REFERENCE.glob("*/*.csv"))
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_model_of_suite_has_reference_results(suite):
-    """Models for datasets with one label per instance need none, and external programs need none."""
+    """Models for datasets with one label per instance need no reference results, and neither do external programs."""
     models = SUITES[suite]["models"]
     own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
     frames = [pd.read_csv(file) for file in FILES if file.parent.name == suite]

@@ -9,7 +9,8 @@ from repository import ROOT
 from xmlc.core.errors import RENAMED, InvalidParameterError, nearest
 from xmlc.models import PLT
 
-ORDINARY = {"floor", "beside", "quick", "found", "further", "deviations", "calibrated"}  # words with other meanings
+# These words also have other meanings.
+ORDINARY = {"floor", "beside", "quick", "found", "further", "deviations", "calibrated"}
 ALLOWED = {".ci/prose.py", "CHANGELOG.md", "xmlc/core/errors.py", "tests/project/test_renamed.py"}
 
 

@@ -3,7 +3,7 @@
 NumPy compiles many functions several times and runs the version that suits the processor. The C library (exp, log, pow
 and similar functions), BLAS and scikit-learn do the same. The last bits of a result differ between the versions.
 Unstable sorts differ in the order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square
-roots to the last bit. `xmlc.kernels.float64` and `xmlc.kernels.elementwise` replace the other functions. LLVM reorders
+roots to the last bit. `xmlc.kernels.float64` and `xmlc.kernels.elementwise` replace all other functions. LLVM reorders
 or fuses operations only if a flag allows it. The result then depends on the processor.
 
 The order of a sum matters, too. NumPy and pandas group the terms in an order that depends on their versions. Python's
@@ -17,7 +17,7 @@ import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "xmlc"
-# Costs, external programs and plots. Their numbers differ between machines or are in no table.
+# Costs, external programs and plots. The numbers in these files differ between machines or are in no table.
 ELSEWHERE = (
     "models/vowpalwabbit.py",
     "suite/papers/figures.py",
@@ -52,7 +52,7 @@ SUMS = {
     "sum", "mean", "std", "var", "average", "median", "prod", "product", "trace", "sem", "describe", "ewm", "rolling",
     "nansum", "nanmean", "nanstd", "nanvar", "nanprod", "nanmedian",
 }  # fmt: skip
-# Number of reviewed sums in each file. They add whole numbers or whole arrays in order, or affect no result.
+# Number of reviewed sums in each file. These sums add whole numbers or whole arrays in order, or affect no result.
 LOOKED_AT = {
     "cli/texts.py": 1, "core/files.py": 1, "core/parallel.py": 1, "core/environment.py": 1, "data/formats/names.py": 1,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 5,

@@ -56,12 +56,12 @@ def test_configured_search_ranges_equal_table_3():
 
 
 def published_numbers(table):
-    """Return the numbers of a published table by dataset and model. Missing ones are NaN."""
+    """Return the numbers of a published table by dataset and model. Missing numbers are NaN."""
     return pd.read_csv(FOLDER / f"{table}.csv", na_values="-").set_index(["dataset", "model"])
 
 
 def published_difference(column, one, other):
-    """Return the published difference of two models for each dataset that has both."""
+    """Return the published difference of two models for each dataset with numbers of both models."""
     by_model = column.unstack("model")
     return (by_model[one] - by_model[other]).dropna().to_dict()
 

@@ -83,7 +83,10 @@ def test_ofo_accepts_a_and_b_per_label():
 
 @given(prior=st.floats(0, 1), beta=st.floats(0.2, 4))
 def test_lower_bound_is_threshold_of_predicting_all_instances(prior, beta):
-    """The bound is F_beta of this prediction, divided by 1 + beta^2. For beta = 1, it is the paper's pi / (1 + pi)."""
+    """The bound is F_beta of this prediction, divided by 1 + beta^2.
+
+    For beta = 1, the bound is the paper's pi / (1 + pi).
+    """
     n = 1000.0
     everything = f_beta(beta).of(np.array(prior * n), np.array(prior * n), np.array(n))
     assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(float(everything) / (1 + beta**2))

@@ -163,7 +163,8 @@ def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
 )
 def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multilabel):
     X, Y = (part.toarray() for part in multilabel(30, 6, 4))
-    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True  # one class in a fold, and one class in all folds
+    # Label 3 has one class in a fold, and label 2 has one class in all folds.
+    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True
     model = OutOfFold(estimator, folds=3, threshold=0.0).fit(X, Y[:, :m].astype(int))
     found, classes = model.estimator_.predict_proba(X), model.estimator_.classes_
     if not sparse.issparse(found):

@@ -122,7 +122,10 @@ def test_jaccard_and_f_have_the_same_thresholds(n, m, seed):
 
 
 def test_instance_jaccard_and_instance_f_have_different_thresholds():
-    """The top label alone has (1 + 0) / 2 for both. All labels have F (2/3 + 2/4) / 2 and Jaccard (1/2 + 1/3) / 2."""
+    """If only the top label is predicted, both measures are (1 + 0) / 2.
+
+    All labels have F (2/3 + 2/4) / 2 and Jaccard (1/2 + 1/3) / 2.
+    """
     estimates = np.float32([[0.5, 0.9, 0.0], [0.3, 0.3, 0.3]])
     Y = np.array([[False, True, False], [False, True, False]])
     predicted = [CommonThreshold("instance", overlap).fit(estimates, Y).predict(estimates) for overlap in (F1, JACCARD)]

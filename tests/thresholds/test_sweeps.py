@@ -93,7 +93,7 @@ def test_tune_selects_thresholds_by_validation_score(sweep_case, name):
     tuned = tune(name, spe, Y, prior, min_probability=0.04, score_test=score_test)
     every = [classification_metrics(Y, apply_thresholds(spe, thresholds)) for thresholds in seen]
     assert [entry.validation for entry in tuned.grid] == [{k: s[k] for k in scores_of(name)} for s in every]
-    assert "macro_f" in scores_of(name)  # Figure 1 shows it for every method
+    assert "macro_f" in scores_of(name)  # Figure 1 shows macro-F for every method.
     scores = [scores[METHODS[name].measure] for scores in every]
     assert tuned.best == scores.index(max(scores))
     np.testing.assert_array_equal(tuned.thresholds, seen[tuned.best])
@@ -140,7 +140,8 @@ def test_tune_refuses_unknown_method(sweep_case):
 def test_tune_can_select_by_another_measure(sweep_case):
     spe, Y, prior = sweep_case
     often = np.arange(20) < 8
-    # Twelve labels never occur but have the highest estimates. With 0/0 = 1, predicting none of them is best.
+    # Twelve labels never occur but have the highest estimates. With 0/0 = 1, it is best to predict none of these
+    # labels.
     spe, Y = np.where(often, 0.2 * spe.toarray(), 0.3), np.where(often, Y.toarray(), False)
     seen = []
     for measure in ("macro_f", "macro_f_zero", "macro_f_present"):

@@ -114,7 +114,10 @@ def test_labels_per_leaf_limits_size_of_leaves(multilabel):
 
 @pytest.mark.slow
 def test_published_precision_on_bibtex(mirror):
-    """Published: 63.42 39.23 28.86 (repository). The mean over seeds is within half a point, each seed within one."""
+    """Published: 63.42 39.23 28.86 (repository).
+
+    The mean over seeds is within half a point of the published value. Each seed is within one point.
+    """
     (X, Y), (X_test, Y_test) = bibtex(mirror)
     labels, _ = FastXML(n_jobs=2).fit(X, Y).predict_top_k(X_test, 5)
     assert_precision(Y_test, labels, (63.42, 39.23, 28.86), within=1.0)

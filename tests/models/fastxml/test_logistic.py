@@ -64,7 +64,7 @@ def test_solver_keeps_weights_0_if_features_do_not_help():
 
 
 def test_dropped_features_have_weight_0_at_optimum():
-    """`gather_columns` drops these features. They have weight 0 in the solution with all columns."""
+    """`gather_columns` drops these features. These features have weight 0 in the solution with all columns."""
     X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
     weights, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]

@@ -47,7 +47,7 @@ def test_estimates_are_mean_shares_of_reached_leaves(multilabel, options):
 
 @pytest.mark.parametrize("arity", [2, 3])
 def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
-    """Estimates are the sums of Algorithm 5 divided by the number of leaves, so both rank equally."""
+    """Estimates are the sums of Algorithm 5 divided by the number of leaves, so both give the same ranking."""
     X, _, by_tree = data_and_model(multilabel, arity=arity)
     model = by_tree.trees(4).set_params(average="leaves")
     X = X[:50]
@@ -76,7 +76,7 @@ def test_exceed_allows_more_nodes_as_in_algorithm_1(multilabel, arity):
         expected = twin.nodes_of_loop(max_nodes, arity, n_splits=100)
         assert model.n_nodes_.tolist() == [expected]
         assert expected < max_nodes + arity
-        # Within T_max there is one split less, or the same number if the loop ends at T_max.
+        # With the limit T_max, there is one split less, or the same number if the loop ends at T_max.
         assert within.n_nodes_.tolist() == [expected if expected <= max_nodes else expected - arity]
         known = within.forest_.objectives
         assert np.array_equal(model.forest_.objectives[: known.shape[0]], known)
@@ -127,7 +127,7 @@ def test_options_for_paper_and_program_change_the_forest(multilabel):
     X, Y, model = data_and_model(multilabel, seed=7)
     for change in ({"ties": "first"}, {"initial_weights": "uniform"}, {"prune": False}, {"shuffle": False}):
         assert not same_forest(model, clone(model).set_params(**change).fit(X, Y))
-    # With these options, all trees are equal. Random initial weights make them differ.
+    # With these options, all trees are equal. Random initial weights make the trees differ.
     options = {"ties": "first", "shuffle": False, "prune": False}
     same = clone(model).set_params(n_trees=2, **options).fit(X, Y)
     assert np.array_equal(*np.split(same.forest_.biases, 2))

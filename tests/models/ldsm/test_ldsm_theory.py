@@ -70,7 +70,8 @@ def test_objective_is_within_range_of_lemmas_1_and_4(arity):
         lambda_2 = max(0.0, arity - 3) * lambda_1 + RNG.uniform(0.01, 3)
         value = twin.objective(*random_split(arity, 6, hard=trial % 2 == 0), lambda_1, lambda_2)
         assert -lambda_1 * (arity - 1) - 1e-12 <= value <= lambda_2 * (arity - 1) + 1e-12
-    # The upper end has all instances in all directions. If lambda_1 < 1, one direction may exceed it.
+    # The upper end has all instances in all directions. If lambda_1 < 1, a split in one direction may exceed this upper
+    # end.
     everywhere = np.ones(arity), np.ones((arity, 1)), [1.0]
     assert twin.objective(*everywhere, 2.0, 0.25) == pytest.approx(0.25 * (arity - 1))
     one = np.eye(arity)[0], np.eye(arity)[:, :1], [1.0]

@@ -62,7 +62,10 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
 
 
 def test_initial_weights_are_uniform_or_zero():
-    """Algorithm 2 starts with random weights. As in the authors' program, they are within 1 / d."""
+    """Algorithm 2 starts with random weights.
+
+    As in the authors' program, the absolute values of these weights are at most 1 / d.
+    """
     slots = np.empty((2, 5000, 4), np.float32)
     start_slots(slots, 4, 50, KEY)
     weights = weights_of(slots, 4)
@@ -117,7 +120,7 @@ def test_ties_go_to_first_or_random_direction():
     costs = np.array([0.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     assert best_directions(costs, False, KEY, 0) == 2
     found = np.array([best_directions(costs, True, KEY, step) for step in range(600)])
-    assert set(found) == {2, 4, 5}  # 7 (all directions) needs a lower cost than the others
+    assert set(found) == {2, 4, 5}  # Choice 7 (all directions) needs a lower cost than the other choices.
     assert np.bincount(found).max() < 260
     costs[7] = 0.5
     assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
@@ -137,7 +140,7 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     assert best_of_two(labels, sums[None], totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
 
 
-# Two regressors in one register are bit-identical to one after the other.
+# Two regressors trained in one register are bit-identical to two regressors trained one after the other.
 
 
 SLOPES, RATE = np.float32([0.31, -0.77]), np.float32(0.1)

@@ -16,7 +16,10 @@ from xmlc.models.linear.classifier_chain import sample_chain
 
 @pytest.fixture(scope="module")
 def problem():
-    """Return 120 instances, 3 features and 4 labels. Label 1 is label 0 with noise, and label 2 its opposite."""
+    """Return 120 instances, 3 features and 4 labels.
+
+    Label 1 is label 0 with noise. Label 2 is the opposite of label 0.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     first = X[:, 0] + rng.normal(size=120) > 0

@@ -66,7 +66,7 @@ STARTED = [(*shape, *start) for shape in SHAPES for start in GROWTHS if start[1]
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth", "warm_start"), STARTED)
 def test_fit_is_bit_identical_to_training_on_the_stream(policy, arity, max_leaf, epochs, growth, warm_start):
-    """`fit` has two phases, the second on any number of threads. With online=True, it has one phase."""
+    """`fit` has two phases, the second on any number of threads. With online=True, `fit` has one phase."""
     X, Y = stream(n=200, m=100, seed=2)
     more = {"growth": growth, "warm_start": warm_start, "epochs": epochs, "random_state": 3}
     online = oplt(policy, arity, max_leaf, online=True, **more).fit(X, Y)
@@ -261,7 +261,7 @@ def test_node_takes_at_most_104_bytes_besides_weights():
 
 
 def test_ofo_learns_thresholds_during_training():
-    """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn it."""
+    """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn from the instance."""
     X, Y = stream(n=80, m=12, seed=7)
     X, dense = unit_rows(X), Y.toarray()
     model, ofo = oplt().partial_fit(X[[0]], Y[[0]]), OFO(a=1.0, b=4.0)

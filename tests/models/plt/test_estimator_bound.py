@@ -1,9 +1,9 @@
 """The bounds of plt2016 and oplt2021 on the estimates of labels, for known probabilities.
 
-Both bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf. (11) of plt2016, Appendix A,
-adds the errors |eta(x, v) - its estimate|. Theorem 1 of oplt2021, Section 3, multiplies each error by the true
-probability that v's parent is positive. This probability is 1 for the root. The second bound is never larger. Both hold
-as published.
+Both papers bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf. (11) of plt2016, Appendix
+A, adds the errors |eta(x, v) - its estimate|. Theorem 1 of oplt2021, Section 3, multiplies each error by the true
+probability that v's parent is positive. This probability is 1 for the root. The second bound is never larger. Both
+bounds hold as published.
 """
 
 import numpy as np

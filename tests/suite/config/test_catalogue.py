@@ -21,7 +21,7 @@ def load(tmp_path, text):
 
 
 def test_published_averages_agree_with_published_counts():
-    # The counts are of the training set. An average that includes the test set would contradict them.
+    # The counts are of the training set. An average that includes the test set would contradict these counts.
     for entry in load_catalogue(SHIPPED).values():
         published = entry.published or {}
         if "instances_per_label" in published:

@@ -49,7 +49,7 @@ def test_every_table_begins_with_its_keys(build):
     few_shot = ranking()
     few_shot["dataset"] |= {"labels_per_instance": 1}
     for paper, definition in every_table():
-        # Statistics are not records of a model. Other tests cover their tables.
+        # Statistics are not records of a model. Other tests cover the tables of statistics.
         if definition.needs[0].kind == "statistics" or (paper, definition.name) == ("swnn2018", "claims"):
             continue
         given = [few_shot] if (paper, definition.name) == ("oplt2021", "table3") else records

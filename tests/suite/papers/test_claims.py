@@ -359,7 +359,7 @@ def test_verdicts_separate_reproductions_of_a_universal_statement():
     faithful, unfaithful = (reproduced(np.random.default_rng(0), effect, every=True) for effect in (2.0, -2.0))
     assert faithful["holds"] >= 0.95
     assert unfaithful["does not hold"] == 1
-    # One dataset of three that disagrees refutes it.
+    # One dataset of three that disagrees refutes the claim.
     rng, words = np.random.default_rng(1), []
     for _ in range(200):
         drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)

@@ -88,7 +88,7 @@ def test_two_runs_are_compared_exactly_or_within_a_tolerance(files, text, tolera
 
 
 def without_column(column):
-    """Return the table without one column."""
+    """Return the text of the table without one column."""
     lines = [line.split(",") for line in TABLE.splitlines()]
     place = lines[0].index(column)
     return "".join(",".join(line[:place] + line[place + 1 :]) + "\n" for line in lines)

@@ -27,7 +27,7 @@ OURS = Path("results/yeast/rankings/000.json")
 
 @pytest.fixture(scope="module")
 def run_with_archive(tmp_path_factory):
-    """Return a run, and the unpacked archive of a second clone with one more dataset."""
+    """Return a run, and the unpacked archive of a run in a second clone with one more dataset."""
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("here", "there"):

@@ -53,7 +53,10 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
 
 
 def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources, capsys):
-    """Drive refuses, one copy was replaced, one is gone, and the third is correct, as for EURLex-4K."""
+    """Google Drive refuses the download, as for EURLex-4K.
+
+    The first copy was replaced, the second is gone, and the third is correct.
+    """
     blobs = {}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
         (tmp_path / name).write_bytes(content)

@@ -41,7 +41,10 @@ def entry_of(server):
 
 
 def prepared(folder, server, place, files):
-    """Fetch the dataset from a place with these files. Return its origin and the digest of the prepared data."""
+    """Fetch the dataset from a place with these files.
+
+    Return the dataset's origin and the digest of the prepared data.
+    """
     resources = folder / place / "resources"
     mirror = {"mirror": str(folder / "a mirror"), "address": f"{server.url}/m"}.get(place)
     if place == "address":

@@ -21,7 +21,10 @@ fit = FastXML.fit
 
 @pytest.fixture
 def trained(tmp_path):
-    """Train a small forest. Return its options, its folder, and a function that scores models of the same data."""
+    """Train a small forest.
+
+    Return the options and the folder of the forest, and a function that scores models of the same data.
+    """
     _, data, *_, record = train(tmp_path, prepare_tiny(tmp_path), "fastxml", n_trees=4)
     common = ("--data", data, "--training", record, "--out", tmp_path / "out.json")
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))

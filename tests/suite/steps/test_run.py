@@ -43,7 +43,7 @@ def settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine_s.py").write_text(OWN)
     (tmp_path / "part_s.py").write_text("POWER = 1\n")
-    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # an earlier test imported it
+    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # An earlier test may have imported this module.
     about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(DATASET_COLUMNS, 1)
     prepared = SimpleNamespace(digest="f" * 64, meta=about)
 

@@ -1,4 +1,4 @@
-"""Test the claims of gfm2011 on handmade records. Each claim holds on some and fails on others."""
+"""Test the claims of gfm2011 on handmade records. Each claim holds on some records and fails on other records."""
 
 import pytest
 from claim_cases import decided

@@ -1,4 +1,4 @@
-"""Test the claims of ldsm2020 on handmade records. Each claim holds on some and fails on others."""
+"""Test the claims of ldsm2020 on handmade records. Each claim holds on some records and fails on other records."""
 
 import math
 from dataclasses import replace
@@ -56,7 +56,7 @@ def test_ldsm_is_compared_with_every_other_tree():
     assert [(case.subject, case.side) for case in outcome.cases] == [("fastxml", OPPOSITE), ("plt", 1)]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "mixed"
-    # The paper reports LdSM behind FastXML on AmazonCat. Its sentence is not about yeast.
+    # The paper reports LdSM behind FastXML on AmazonCat. The paper's sentence is not about yeast.
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="amazoncat-13k")) == (-OF_P1, "holds")
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "no data"
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")

@@ -1,4 +1,4 @@
-"""Test the claims of oplt2021 on handmade records. Each claim holds on some and fails on others."""
+"""Test the claims of oplt2021 on handmade records. Each claim holds on some records and fails on other records."""
 
 import math
 
@@ -38,7 +38,8 @@ def test_policy_is_as_good_within_the_published_gap():
     assert decided(claims.as_good_as_offline, ranked(**CAT, **near)) == (-0.3, "holds", 2)
     far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)
     assert decided(claims.as_good_as_offline, far) == (-0.9, "does not hold", 2)
-    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "no data"  # the sentence names other datasets
+    # The paper's sentence names other datasets.
+    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "no data"
     ahead = ranked(**CAT, oplt_b_program_1_pass=61, iplt_1_pass=60)
     # In the paper, the online model is worse.
     assert decided(claims.as_good_as_offline, ahead) == (1, "opposite sign", 1)
@@ -149,7 +150,7 @@ def test_memory_tree_is_compared_on_aloi():
     ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)
     assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "opposite sign", 1)
     far = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=90, cmt_1_pass=52), near[1]
-    assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # the distance counts, not its sign
+    assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # Only the absolute difference counts.
     assert decided(claims.dominates_memory_tree, *near)[1] == "no data"
 
 

@@ -1,4 +1,4 @@
-"""Test the claims of plt2016 on handmade records. Each claim holds on some and fails on others."""
+"""Test the claims of plt2016 on handmade records. Each claim holds on some records and fails on other records."""
 
 import pytest
 from built_tables import build_from

@@ -1,4 +1,4 @@
-"""Test the claims of swnn2018 on handmade records. Each claim holds on some and fails on others."""
+"""Test the claims of swnn2018 on handmade records. Each claim holds on some records and fails on other records."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def labelled(records):
 
 @pytest.fixture
 def searched():
-    """Return a search from precisions in percent by (S, alpha, beta). The first of equal ones is the best."""
+    """Return a search from precisions in percent by (S, alpha, beta). The first of equally good trials is the best."""
 
     def make(scores, error=NARROW, name="wiki10-31k") -> list[SearchRecord]:
         trials = [
