@@ -76,7 +76,7 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     known = [pair for pair in pairs if all(pair)]
     lacking = " and ".join(side for place, side in enumerate(("old", "new")) if not all(pair[place] for pair in pairs))
     if not known:
-        return f"Differences of settings are unknown: the tables of {lacking or 'both'} have no settings"
+        return f"Settings: nothing to compare, because the tables of {lacking or 'both'} have none"
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some(list(map(str, changes)), "; ")
     if not changes:

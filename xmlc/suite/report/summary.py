@@ -23,6 +23,7 @@ from xmlc.suite.results.frame import Number
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # Quantities that are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
+MOVED = "dataset", "model", "quantity"  # The first headings of a table of changes.
 NAMED = ("model", "method")  # Keys whose values are clear without a heading.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
 LIMIT = 60_000  # The maximum number of characters of the text. GitHub allows 65,536 characters in a comment.
@@ -48,8 +49,7 @@ class Summary(NamedTuple):
 def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Summary:
     """Describe which numbers changed between two of our runs."""
     moves = largest_moves(comparisons)
-    known = "within seed noise last" if any(one.reason for _, one in moves) else "noise over seeds unknown"
-    lines = [[*_line(one, number), _noise(number)] for one, number in moves[:MOVES]]
+    lines = [[*_line(one, number), _variation(number)] for one, number in moves[:MOVES]]
     headings = ("row", "column", "old", "new", "difference", "verdict")
     sections = [
         Section(f"{_name(one)}: {_moved(one)}", headings, [[*_cell(cell), str(cell.verdict)] for cell in one.moved()])
@@ -63,7 +63,10 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
         words = f"Same fingerprint, {new.word}: all numbers except costs are equal"
     settings = (one.settings for one in comparisons if one.keys)
     differ = changes_line(settings, moved=any(one.moved() for one in comparisons))
-    largest = Section(f"Largest moves of headline quantities, {known}:", rows=lines)
+    shown = *MOVED, "old", "new", "difference", "variation over seeds"
+    largest = Section(
+        "Largest moves of headline quantities. Those within the variation over seeds come last:", shown, lines
+    )
     return Summary([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
 
 
@@ -91,7 +94,8 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
         for one in comparisons
     ]
     farthest = [[*_line(one, number), _interval(number)] for one, number in outside[:MOVES]]
-    moves = Section("Farthest outside their intervals:", rows=farthest)
+    shown = *MOVED, "published", "measured", "difference", "interval"
+    moves = Section("Farthest outside their intervals:", shown, farthest)
     return Summary([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
 
 
@@ -144,8 +148,9 @@ def _within_noise(number: Number) -> bool:
     return abs(difference(number)) <= number.interval
 
 
-def _noise(number: Number) -> str:
-    return f"within seed noise ({number.reason})" if _within_noise(number) else number.reason
+def _variation(number: Number) -> str:
+    """Return the interval of the change that seeds alone explain as text, or "unknown" if neither run has seeds."""
+    return "unknown" if math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def _moved(one: Comparison) -> str:
@@ -216,7 +221,7 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
     """
     lines = [f"- {_one_line(line, limit // 20)}" for line in summary.head]
     if summary.moves.rows:
-        lines += ["", summary.moves.line, "", *_table([""] * 4, summary.moves.rows)]
+        lines += ["", summary.moves.line, "", *_table(summary.moves.headings, summary.moves.rows)]
     text = "\n".join(lines) + "\n"
     left_out = 0
     for place, section in enumerate(summary.sections):
@@ -264,14 +269,13 @@ def _name(one: Comparison) -> str:
 
 
 def _line(one: Comparison, number: Number) -> list[str]:
-    """Return the readable name of a number, with the dataset first, both values, and their difference."""
+    """Return the dataset of a number, its other keys, its quantity, both values, and their difference."""
     about = dict(zip(one.keys, named(one.keys, number.key)))
     if number.model in one.titles:
         about["model"] = one.titles[number.model]
-    first = [about.pop("dataset")] if "dataset" in about else []
+    dataset = about.pop("dataset", "")
     others = [text if key in NAMED else f"{column(key).title.lower()} {text}" for key, text in about.items()]
-    where = ", ".join((*first, *others, column(number.quantity).title))
-    return [where, " -> ".join(_both(number)), _difference(number)]
+    return [dataset, ", ".join(others), column(number.quantity).title, *_both(number), _difference(number)]
 
 
 def _cell(number: Number) -> list[str]:
@@ -279,18 +283,19 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values with the fewest of 6, 9 or 12 digits that distinguish them, or else with all digits."""
+    """Return both values with two decimals, or with as many digits as distinguish them."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
-    for digits in (6, 9, 12):
-        left, right = (f"{float(text):.{digits}g}" for text in (number.published, number.value))
-        if left != right or number.published == number.value:
+    for form in (".2f", ".6g", ".9g", ".12g"):
+        left, right = (f"{float(text):{form}}" for text in (number.published, number.value))
+        if left != right:
             return left, right
     return number.published, number.value
 
 
 def _difference(number: Number) -> str:
-    return f"{difference(number):+.3g}" if _moves(number) else ""
+    far = difference(number)
+    return f"{far:+.{'2f' if abs(far) >= 0.005 else '2g'}}" if _moves(number) else ""
 
 
 def _interval(number: Number) -> str:
