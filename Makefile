@@ -1,6 +1,6 @@
-# `make demo` runs the whole pipeline on an embedded dataset. `make compare` compares its tables with the reference
-# tables. `make test` runs the tests. Each target first installs missing packages into $(ENV), so targets work in any
-# order. You need Python 3.11 or newer, pip, make and git, and nothing else.
+# `make demo` runs the whole pipeline on an embedded dataset. `make compare` compares the demo's tables with the
+# reference tables. `make test` runs the tests. Each target first installs missing packages into $(ENV), so targets work
+# in any order. You need Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
 # The extras that `make env` installs in addition to `workflow`, such as EXTRAS=baselines,tune. KNOWN lists all extras.
@@ -67,7 +67,7 @@ demo: $(ENV)/has-base
 # The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
 # comparison was impossible. Normally make exits with 2 if any command fails. With -q, make passes on the status and
 # still runs commands that begin with +. A separate make without -q builds the prerequisites. If you request other
-# targets too, make exits with 2 in both cases.
+# targets too, make exits with 2 instead of 1.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -111,8 +111,8 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
 # The rehearsal checks that everything works on this machine, and compares its measured costs with the estimates. The
-# rehearsal runs all models and tables of the papers with one seed, in a separate folder. Its data are synthetic, in the
-# shapes of the papers' large datasets, with one in ROWS of the instances.
+# rehearsal runs all models and tables of the papers with one seed, in a separate folder. The rehearsal's data are
+# synthetic, in the shapes of the papers' large datasets, with one in ROWS of the instances.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
@@ -185,8 +185,8 @@ docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
-# The report is built in the folder of the unpacked records, which also links its other inputs. The report then shows
-# the original paths.
+# The report is built in the folder of the unpacked records. This folder also contains links to the other inputs of the
+# report. The report then shows the original paths.
 report-of-five-seeds: $(ENV)/has-base
 	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs

@@ -47,8 +47,8 @@ class Row:
     #: is 1 or 0 and the unit is "yes or no".
     measure: str
     unit: str
-    #: The value of a cost is the minimum over rounds. The value of a quality is a mean. A ratio with denominator 0 is
-    #: NaN.
+    #: The value of a cost is the minimum over rounds. The value of a quality measure, such as P@1, is a mean. A ratio
+    #: with denominator 0 is NaN.
     value: float
     #: All measurements that ``value`` summarises. The tuple is empty for a derived number.
     rounds: tuple[float, ...] = ()

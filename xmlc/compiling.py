@@ -184,7 +184,7 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
 
 def compile_thresholds(methods: Sequence[str]) -> None:
-    """Compile the kernels that tune threshold methods and score label sets. Methods of extensions are skipped."""
+    """Compile the kernels that tune threshold methods and score label sets. Custom methods are skipped."""
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.thresholds.bounds import priors
@@ -199,7 +199,7 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
 
 def compile_inference(methods: Sequence[str]) -> None:
-    """Compile the kernels that infer label sets and score them. Methods of extensions are skipped."""
+    """Compile the kernels that infer label sets and score them. Custom methods are skipped."""
     from xmlc.inference.distributions import missed_below, truncation_bound
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights

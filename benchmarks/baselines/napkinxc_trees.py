@@ -211,7 +211,7 @@ class NapkinXCOPLT(NapkinXCOnline):
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Threads for prediction. Training has one thread, because napkinXC's training is not reproducible with more
+        Threads for prediction. Training uses one thread, because napkinXC's training is not reproducible with more
         threads.
     """
 
@@ -245,7 +245,7 @@ class NapkinXCIPLT(NapkinXCOnline):
     random_state : int
         Seed of the order of the instances and of the tree.
     n_jobs : int or None
-        Threads for prediction. Training has one thread.
+        Threads for prediction. Training uses one thread.
     """
 
 

@@ -45,7 +45,7 @@ def go_on_in_child(step: str) -> None:
 def said_of_kill(step: str, number: int, peak: int) -> str:
     """Return a message with the signal that ended a step, and with the step's peak memory (``peak``, bytes).
 
-    After a SIGKILL, add remedies.
+    If the signal is SIGKILL, the message also contains remedies.
     """
     name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
     if number != signal.SIGKILL:

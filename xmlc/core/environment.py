@@ -74,7 +74,7 @@ class StepCosts(TypedDict):
     threads : int
     cpu : str
     cpu_seconds : float
-        CPU seconds of all threads, user and system. Records of other versions may lack this key.
+        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack this key.
     """
 
     name: str

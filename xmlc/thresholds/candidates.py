@@ -230,7 +230,7 @@ def best_candidates(starts, lowest, hits, predicted, largest, positives, minima,
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)
         Receives the thresholds, in the form that `Candidates.numbers_of` converts. A group without estimates above its
-        minimum gets the minimum.
+        minimum threshold gets the minimum threshold.
     """
     for g in range(thresholds.size):
         n_positives, best_h, best_k = recall * positives[g], np.int64(0), np.int64(0)

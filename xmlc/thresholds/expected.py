@@ -89,8 +89,8 @@ class ExpectedF(ThresholdMethod):
     threshold is at least kappa, the ratio of the chosen set of k estimates is at least (k + T) / (k + T + c kappa) of
     the best ratio.
 
-    Time is linear in the number of stored estimates. One block of estimates is kept in memory. All sums follow the
-    order of the instances.
+    Time is linear in the number of stored estimates. One block of estimates is kept in memory. All sums are computed in
+    the order of the instances.
 
     Examples
     --------
