@@ -131,8 +131,8 @@ def run_pieces_as(
         A process failed.
     """
     chosen = list(processors)
-    # Tasks for imitated processors come first, because they compile kernels. If two processes compiled the same kernel
-    # at once, one would wait for the other.
+    # Tasks for imitated processors come first, because these tasks compile kernels. If two processes compiled the same
+    # kernel at once, one would wait for the other.
     tasks = [(processor, group) for processor in reversed(chosen) for group in GROUPS]
 
     def run(task: tuple[Processor, str]) -> Processed:

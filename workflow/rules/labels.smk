@@ -60,8 +60,8 @@ rule thresholds_without_validation:
         " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
-# This rule runs all inference methods of a model. For `full`, they use the model's samples or marginals, which are
-# drawn or estimated once. For 80 % of the training set, they use the estimates that thresholds are tuned on.
+# This rule runs all inference methods of a model. For `full`, the methods use the model's samples or marginals, which
+# are drawn or estimated once. For 80 % of the training set, the methods use the estimates that thresholds are tuned on.
 rule infer:
     input:
         data="results/{dataset}/data",

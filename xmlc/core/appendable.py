@@ -41,7 +41,8 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # If there is a folder, these arrays have no rows. They only hold the dtype and the lengths of the other axes.
+        # If there is a folder, these arrays have no rows. The arrays only hold the dtype and the lengths of the other
+        # axes.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 

@@ -4,8 +4,8 @@ The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). The c
 and the checksum is the same on any machine. The checksum is not a signature, because anyone who edits a file on purpose
 can also write its checksum.
 
-Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes it.
-Each record has the checksum of its content under the key `KEY`.
+Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes
+this file. Each record has the checksum of its content under the key `KEY`.
 """
 
 from __future__ import annotations

@@ -45,9 +45,9 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     """Return 16 hexadecimal digits that change with the code in the given files, and with the list of files.
 
     For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
-    For any other file, it uses the bytes. The location of the package and the times of files have no effect. Paths in
-    the package are relative to the package. Paths outside the package are relative to the working directory. Each
-    process reads a file once. Pass other relevant content, such as a printed docstring, in ``texts``.
+    For any other file, the digest uses the bytes. The location of the package and the times of files have no effect.
+    Paths in the package are relative to the package. Paths outside the package are relative to the working directory.
+    Each process reads a file once. Pass other relevant content, such as a printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
@@ -82,7 +82,7 @@ def _content_digest(file: str) -> tuple[str, str]:
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
     """Return the imports of a file and the digest of its code.
 
-    The file is parsed once for both, because parsing is slow.
+    The file is parsed only once for both results, because parsing is slow.
     """
     if file.suffix != ".py":  # The file is a compiled module.
         return frozenset(), ""
@@ -132,7 +132,7 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
     Returns
     -------
     list of str
-        Paths of the files. Paths in the working directory are relative to it.
+        Paths of the files. Paths in the working directory are relative to this directory.
     """
     found = _closure(modules, Path.cwd(), packages, package)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]

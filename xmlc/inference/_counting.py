@@ -1,8 +1,8 @@
 """Count the samples of one instance by label and size, with kernels, as input for GFM.
 
 A one is a positive label of a sample, and the size of a sample is its number of ones. Most ones of an instance belong
-to few labels, and most of its labels are drawn rarely. The kernels therefore read the ones once, and each new label
-gets a row of counters for all sizes. Later steps loop over labels instead of ones.
+to few labels, and most of its labels are drawn rarely. The kernels therefore read the positive labels once, and each
+new label gets a row of counters for all sizes. Later steps loop over labels instead of ones.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     p_empty : float64
         Share of the samples without labels.
     ids : uint32 (L,)
-        Labels by descending number of ones, then by ascending id.
+        Labels by descending number of samples with the label, then by ascending id.
     """
     scratch = unowned(scratch)
     n_sizes, n_empty = index_sizes(indptr, first, n_samples, scratch.column, scratch.sizes)
@@ -123,7 +123,7 @@ def spread_columns(indptr, first, n_samples, column, columns):
     """Write for each positive label in the samples of the instance the index of its sample's size.
 
     The kernel writes `FILL` entries at a time. Entries beyond the end of a sample are overwritten by the next samples.
-    A loop over the exact number of ones would have a different length each time, which the processor would mispredict.
+    A loop over the exact size would have a different length for each sample, which the processor would mispredict.
     """
     base = np.uint64(indptr[first])
     for r in range(first, first + n_samples):
@@ -136,7 +136,7 @@ def spread_columns(indptr, first, n_samples, column, columns):
 
 @njit(cache=True, nogil=True)
 def count_ones(indptr, labels, first, n_samples, n_sizes, scratch):
-    """Count the ones by label and size, and return the number of labels that occur.
+    """Count the positive labels of samples by label and size, and return the number of labels that occur.
 
     For each positive label of a sample, the kernel reads 8 bytes and updates 4 bytes.
     """

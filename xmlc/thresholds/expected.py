@@ -72,7 +72,7 @@ class ExpectedF(ThresholdMethod):
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds for the instances passed to ``fit``, or for similar instances. If the empty prediction is best for a
         label, its threshold is its largest estimate. A label without estimates has the threshold 0. ``min_share`` may
-        raise the thresholds of both kinds of labels.
+        raise the thresholds of labels without predictions and of labels without estimates.
     expected_ : ndarray of float64, shape (m,)
         The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean over labels is the
         expected macro-F.

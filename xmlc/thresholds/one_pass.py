@@ -3,8 +3,8 @@
 FTA is the fixed thresholds approach (Section 4.2). OFO is online F-measure optimisation (Section 4.3, Algorithm 2;
 Busa-Fekete et al., NIPS 2015).
 
-Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance, they update the
-counts of its true labels and of the labels with an estimate. The division into blocks does not change the counts.
+Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance, the kernels update
+the counts of its true labels and of the labels with an estimate. The division into blocks does not change the counts.
 Labels are independent of each other, so threads share the work by ranges of labels.
 """
 
@@ -73,7 +73,7 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
 class OnePassMethod(ThresholdMethod):
     """Serve as the base class of `FTA` and `OFO`.
 
-    Unlike `STO`, which sorts estimates, both methods need no stored estimates.
+    `STO` sorts stored estimates, but these two methods need no stored estimates.
     """
 
     n_jobs: int | None

@@ -38,8 +38,9 @@ class OutOfFold(Estimator):
     estimator : object
         A model of this package, of scikit-learn, or a custom model. The model must have ``fit(X, Y)`` and
         ``predict_proba(X)``. `OutOfFold` does not change the model. ``predict_proba`` returns a sparse or dense matrix
-        of shape (n, m). Like some models of scikit-learn, it may return a list with an array of shape (n, 2) for each
-        label instead. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` passes the minimum probability.
+        of shape (n, m). Like some models of scikit-learn, ``predict_proba`` may instead return a list with an array of
+        shape (n, 2) for each label. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` passes the minimum
+        probability.
     method : str or object
         A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. The method's grid is
         tried with the papers' lower bounds. The value with the best ``measure`` on the out-of-fold estimates is chosen.

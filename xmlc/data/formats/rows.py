@@ -54,7 +54,7 @@ class RowFormat(NamedTuple):
 class Buffers(NamedTuple):
     """Hold the parser's results for one block. The next block overwrites the arrays."""
 
-    #: Features (uint32), their values (float32), and the end of each row in both (int64).
+    #: Features (uint32), their values (float32), and the end of each row in these two arrays (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
