@@ -170,7 +170,7 @@ class Report:
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
-        """Add P@k of rankings on one thread, the speed-up on several threads, and whether both rankings are bit-identical."""
+        """Add P@k of rankings on one thread, the speed-up on several threads, and whether both are bit-identical."""
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
