@@ -48,7 +48,7 @@ TOP = 5
 # Numbers of test instances to which ExpectedF is fitted. The fitted ExpectedF then predicts the label sets of all test
 # instances.
 SIZES = (100, 300, 1000, 3000)
-# Labels are divided into bands by their numbers of training instances. These are the smallest numbers of training
+# Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest number of training
 # instances in each band.
 BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}

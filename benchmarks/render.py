@@ -85,7 +85,7 @@ def value_text(row: Row) -> str:
 
 
 def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """Return a Markdown table. The first ``n_texts`` columns are left-aligned, the others right-aligned."""
+    """Return a Markdown table. The first ``n_texts`` columns are left-aligned. All other columns are right-aligned."""
     align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
     return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
 

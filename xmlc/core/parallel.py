@@ -112,7 +112,7 @@ def run_tasks(
 def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
     """Pass the exception of the first Ctrl-C in a ``with`` block to ``fail``.
 
-    This works only in the main thread with Python's usual handler of Ctrl-C.
+    This context has an effect only in the main thread with Python's usual handler of Ctrl-C.
     """
     usual = signal.default_int_handler
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not usual:

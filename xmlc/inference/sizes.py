@@ -261,8 +261,8 @@ def reach(p, weights):
 
     If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with one K(e) for
     all s. If the weight of s is divided by the same number, the weighted distribution of sizes does not change.
-    Candidates are the nearest sizes with a weight above 0 on both sides of the mean, because probabilities fall with
-    the distance from the mean. K(e) 2^(-es) is an upper bound of the probability of s (Chernoff).
+    Probabilities fall with the distance from the mean. Candidates are therefore the nearest sizes with a weight above 0
+    on both sides of the mean. K(e) 2^(-es) is an upper bound of the probability of s (Chernoff).
 
     Parameters
     ----------

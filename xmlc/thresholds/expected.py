@@ -52,9 +52,9 @@ class ExpectedF(ThresholdMethod):
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F.
     zero_division : {0, 1}
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
-        ``xmlc.metrics.macro_f(zero_division=1)``. With 1, a label is predicted for no instance if the probability that
-        no instance carries the label is at least the expected F of any other set. Use 0 for the mean over the labels
-        that occur.
+        ``xmlc.metrics.macro_f(zero_division=1)``. With 1, the empty prediction has an expected F equal to the
+        probability that no instance carries the label. A label is predicted for no instance if no other set has a
+        greater expected F. Use 0 for the mean over the labels that occur.
     prior : ndarray of shape (m,) or None
         Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior corrects estimates that
         are missing or too low. T is n times the share if this product is more than the sum of the label's estimates for

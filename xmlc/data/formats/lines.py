@@ -1,8 +1,8 @@
 """Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
 
 A decimal number consists of digits and a power of ten. If the digits and the power are exact in double precision, one
-operation computes the number and rounds once. This is the fast path of Clinger, "How to read floating point numbers
-accurately", PLDI 1990. Callers of `parse_decimal` have to parse all numbers for which ``exact`` is false.
+operation computes the number and rounds once. This method is the fast path of Clinger, "How to read floating point
+numbers accurately", PLDI 1990. Callers of `parse_decimal` have to parse all numbers for which ``exact`` is false.
 """
 
 from __future__ import annotations
