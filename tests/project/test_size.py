@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from repository import ROOT
 
-MOST_CODE_LINES = {"xmlc": 27_570, "tests": 25_970, "benchmarks": 2_930}
+MOST_CODE_LINES = {"xmlc": 26_200, "tests": 25_780, "benchmarks": 2_730}
 LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 LAYOUT |= {tokenize.ENDMARKER, tokenize.ENCODING}
 
