@@ -157,7 +157,7 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Return the name in tables of an xmlc model, or of the model's predictions with one of `SEARCHES`."""
+    """Return the name that tables use for an xmlc model, or for the model's predictions with one of `SEARCHES`."""
     return f"PLT, {solver}{', ' * bool(search)}{search}"
 
 

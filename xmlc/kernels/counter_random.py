@@ -120,4 +120,4 @@ class Stream(IntEnum):
 
     # Experiments
     TRIAL = 0x70E  # + trial: the hyperparameters of one trial of a random search
-    GROWTH = 1 << 50  # + 2**20 m: the samples for timing inference with m labels, above the streams of simulations
+    GROWTH = 1 << 50  # + 2**20 m: the samples for timing inference with m labels. Simulations use smaller numbers.

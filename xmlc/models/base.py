@@ -306,8 +306,8 @@ class SparseProbabilityEstimator(Estimator):
         """Learn from a training set and write the model. This method needs less memory than `fit` followed by `save`.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
-        then memory maps of the written files. The result is bit-identical to `fit`. Other estimators call `fit`, then
-        `save`.
+        then memory maps of the written files. The result is bit-identical to `fit`. All other estimators are first
+        fitted in memory and then written, like `fit` followed by `save`.
 
         Parameters
         ----------

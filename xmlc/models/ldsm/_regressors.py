@@ -36,7 +36,9 @@ class NodeSettings(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def start_slots(slots, arity, n_all, key):
-    """Initialise weights at random in -1/n_all .. 1/n_all (0 if ``n_all`` is 0), and the sums of squares.
+    """Set the weights to random numbers and the sums of squares to `SMALLEST_SQUARE`.
+
+    The weights are uniform in -1/n_all .. 1/n_all, or 0 if ``n_all`` is 0.
 
     Parameters
     ----------

@@ -95,7 +95,10 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
-    """Return the options of `xmlc infer`: a model's inference methods in all suites, number of samples and time limit.
+    """Return the options of `xmlc infer` for a model on one training split.
+
+    The options contain the inference methods of every suite that infers with the model on this split. All these suites
+    must set the same number of samples and the same time limit.
 
     Raises
     ------

@@ -283,7 +283,7 @@ class TableDefinition(Declared):
     rows : callable or None
         Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
-        Quantities that contain the number of threads of the time measurements.
+        Names of the quantities that count the threads of time measurements, such as ``train_threads``.
     variant : str
         The table uses only the numbers of this variant (see `Number`).
     takes_suite : bool

@@ -1,1 +1,1 @@
-"""Collect the numbers in records, average them over seeds, and define columns, printed names and fingerprints."""
+"""Read numbers from records and average them over seeds. Define columns, printed names and fingerprints."""

@@ -65,7 +65,7 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Return the least, mean and largest objective of the nodes on each level of the first trees, after each epoch.
+    """Return the minimum, mean and maximum objective on each level after each epoch, for the first `EXEMPLARY` trees.
 
     A fitted estimator has the objectives in the learned attribute ``objectives_``. For each tree, the attribute has two
     arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).

@@ -189,7 +189,10 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Return at most one text, about the number of labels that have no instance in the test set or in both sets."""
+    """Return a list with one text if some labels have no instance in the test set, and an empty list otherwise.
+
+    If some of these labels have no instance in the training set either, the text also contains their number.
+    """
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())

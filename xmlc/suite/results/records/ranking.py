@@ -1,4 +1,4 @@
-"""Define the record of `xmlc rank`: scores of a model's ranking of the test set, and its costs."""
+"""Define the record of `xmlc rank`. The record contains scores of a model on the test set, and the model's costs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     Attributes
     ----------
     metrics : dict of str to float
-        Scores by the names of `xmlc.metrics.measures`, as shares of one. Records of earlier versions lack some scores.
+        Scores by name, see `xmlc.metrics.measures`. Shares are fractions, not percentages. Records of earlier versions
+        lack some scores.
     standard_errors : dict of str to float
         Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack this
         field.
