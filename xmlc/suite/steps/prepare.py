@@ -297,7 +297,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     rows: dict[int, None] = {}
     malformed = MalformedLines(path)
-    expected = f"each row number from 1 to {n_rows} at most once in column {column} (counted from 0)"
+    expected = f"a row number from 1 to {n_rows} in column {column} (columns are counted from 0), and each row once"
     for number, line in text_lines(path):
         cells = words(line)
         cell = next(islice(cells, column, None), "")
