@@ -1,4 +1,4 @@
-"""The benchmark suite: the experiments of five papers, and of a user's study, as a Snakemake workflow.
+"""Define the benchmark suite, a Snakemake workflow for the experiments of five papers and of a user's study.
 
 The suite needs the extra ``workflow``. Nothing in the rest of the package imports the suite.
 """

@@ -1,4 +1,4 @@
-"""Show a run of Snakemake: a progress bar on a terminal, and elsewhere one line for each finished job."""
+"""Show the progress of a Snakemake run: a bar on a terminal, or one line for each finished job elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Console(logging.Handler):
     Parameters
     ----------
     settings : object
-        Snakemake's output settings. The handler uses only attributes of settings and of records that Snakemake
+        Snakemake's output settings. The handler reads only those attributes of settings and log records that Snakemake
         documents for logger plugins.
     """
 
@@ -35,7 +35,10 @@ class Console(logging.Handler):
         self._bar: tqdm | None = None
 
     def attach(self, logger: logging.Logger) -> None:
-        """Replace Snakemake's own display, unless the user chose another logger or asked for the reasons of jobs."""
+        """Replace Snakemake's own log handler.
+
+        Nothing changes if the user chose another logger, verbose output, or output with the reasons why jobs run.
+        """
         own = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
         quiet_about = {topic.name for topic in self._settings.quiet or ()}
         if own is not None and "REASON" in quiet_about and not self._settings.verbose:
@@ -95,7 +98,10 @@ class Console(logging.Handler):
         self.say("\n".join([f"jobs: {counts}", *titles]) if counts else "")
 
     def _show_progress(self) -> None:
-        """Show the number of finished jobs and a running job in a bar, if the display is a terminal."""
+        """Show the number of finished jobs, and the running jobs, in a progress bar.
+
+        Without a terminal, and in a dry run, nothing is shown.
+        """
         if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
             # Without ``ncols`` and ``nrows``, tqdm would show nothing on a terminal that does not report its size.
             columns, rows = shutil.get_terminal_size()
@@ -110,7 +116,7 @@ def _title(job: dict[str, Any]) -> str:
 
 
 def _last_lines(logs: list[str]) -> list[str]:
-    """Return the last lines of a failed job's log files, below the path of each file."""
+    """Return the path of each log file of a failed job, followed by the last lines of this file."""
     lines = []
     for log in logs:
         found = Path(log).read_text(errors="replace").splitlines() if Path(log).is_file() else ["no such file"]

@@ -51,7 +51,7 @@ extension_option = file_option(
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield the first value of each repeated option as a tuple, then the second values, and so on.
+    """Yield a tuple with the first value of each repeated option, then a tuple with the second values, and so on.
 
     Raises
     ------
@@ -74,7 +74,10 @@ catalogue_option = file_option(
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument RECORDS: files, or folders with one record per method. ``--method`` selects methods."""
+    """Add the argument RECORDS and the option ``--method`` to a command.
+
+    RECORDS are files, or folders with one record per method. The option selects methods in these folders.
+    """
     help = "Read only this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)

@@ -21,7 +21,7 @@ from xmlc.core.errors import nearest as nearest
 # used, because a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# Spellings of scalars that a reader and YAML 1.1 understand in the same way.
+# These patterns match scalars that a reader and YAML 1.1 understand in the same way.
 _CLEAR = {
     "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
     "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
@@ -61,7 +61,7 @@ def read_yaml(file: Path) -> object:
 
 
 def parsed_yaml(text: str, source: str) -> object:
-    """Parse YAML and return its content. ``source`` is the path of a file, or the ``key=`` of a setting, for messages.
+    """Parse YAML and return its content. Messages name ``source``: the path of a file, or the ``key=`` of a setting.
 
     Raises
     ------
@@ -141,8 +141,9 @@ def _unclear(tag: str, text: str) -> str:
 
 SHOWN = 60  # Longer values are shortened to this number of characters in messages.
 T = TypeVar("T")
-Keys = tuple[str | int, ...]  # The path to a part consists of keys of mappings and indices of lists.
-Misfit = tuple[Keys, Keys, str]  # The path to a part, the path whose line the message names, and the mistake.
+Keys = tuple[str | int, ...]  # The path to a part of a YAML file consists of keys of mappings and indices of lists.
+# A misfit has the path to a part, the path whose line number the message shows, and a text on the mistake.
+Misfit = tuple[Keys, Keys, str]
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
@@ -165,7 +166,8 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     content : object
     kind : type
     source : str
-        The origin of the content, for messages. For the path of a YAML file, messages contain line numbers.
+        The origin of the content, for messages. If ``source`` is the path of a YAML file, messages contain line
+        numbers.
     strict : bool
         Whether to refuse text instead of a number. Use False for content from a command line.
 
@@ -181,7 +183,10 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, said: str, of_line: Keys | None = None) -> str:
-    """Return the message ``said`` after its source, line number and keys. Only YAML files have line numbers."""
+    """Return the message ``said``, preceded by the source, the line number and the keys.
+
+    Only YAML files have line numbers.
+    """
     of_line = place if of_line is None else of_line
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
     at = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
@@ -220,7 +225,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 
 def _hint(value: object, kind: Any) -> str:
-    """Return advice to add or remove quotes. The advice is empty if the value would still not fit its type."""
+    """Return advice to add or remove quotes. The advice is empty if the changed value would not fit its type either."""
     if not isinstance(value, str | int | float) or value == "":
         return ""
     try:
@@ -269,7 +274,7 @@ def _bounds(meta: msgspec.Meta) -> str:
 
 
 def _form(kind: Any) -> Any:
-    """Return the first type with keys in a union. If no type of the union has keys, return ``kind`` unchanged."""
+    """Return the first type of a union that has keys. If no type of the union has keys, return ``kind`` unchanged."""
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
@@ -282,7 +287,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
     The value's type must define the types of the parts and keys. Otherwise, nothing is yielded.
     """
     origin, of = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):  # The value has the form of at most one of these types.
+    if origin in (Union, UnionType):  # The value has the form of at most one type of the union.
         for one in of:
             yield from _parts(value, one, place, strict)
     elif origin is Annotated:
@@ -306,7 +311,10 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
 
 @cache
 def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Return the type of each key of a dataclass, msgspec structure or `TypedDict`, and whether the key is required."""
+    """Return a dict from key to type, for a dataclass, msgspec structure or `TypedDict`.
+
+    Each type comes with a flag that is true if the key is required.
+    """
     fields = getattr(msgspec.inspect.type_info(kind), "fields", ())
     hints = get_type_hints(kind, include_extras=True) if fields else {}
     types = {name: get_args(hint)[0] if get_origin(hint) is NotRequired else hint for name, hint in hints.items()}
