@@ -74,7 +74,7 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-# These functions define several columns each. Keywords are the names of the columns, and their values are the titles.
+# Each of these functions defines several columns. A keyword argument maps the name of a column to its title.
 def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
     return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
 
@@ -107,7 +107,7 @@ _ALL = (
     *_constants(hyperparameter="Hyperparameter"),
     *_choices(low="Low", high="High", drawn="Scale", value="Value", found_by="Found by"),
     Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
-    # These columns describe a dataset (plt2016, Table 1). Averages are over the training part.
+    # These columns describe a dataset (plt2016, Table 1). The averages are computed on the training set.
     *_constants(0, m="#labels", d="#features", n_test="#test", n_train="#train"),
     *_constants(2, instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
     # These columns contain five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
@@ -133,7 +133,8 @@ _ALL = (
     *_percents(expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F"),
     *_percents(fta="FTA", sto="STO", ofo="OFO"),
     *_choices(c="c", a="a", b="b"),
-    # These columns describe estimates above a minimum probability, and the loss of label sets inferred from them.
+    # These columns describe estimates above a minimum probability, and the loss of label sets inferred from such
+    # estimates.
     *_constants(0, samples="Samples"),
     *_constants(min_probability="Minimum probability"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),

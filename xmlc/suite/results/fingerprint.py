@@ -105,7 +105,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a table of numbers, or of text from `read_table`."""
+    """Return the fingerprint of a table. The cells of the table are numbers, or texts from `read_table`."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
     rows = cells[judged].itertuples(index=False, name=None)
@@ -146,7 +146,10 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return the paths of a folder's entries that have a fingerprint."""
+    """Return the entries of a folder that its fingerprint includes.
+
+    These entries are tables, arrays, and folders that contain tables or arrays. Hidden entries are left out.
+    """
     return [
         path
         for path in folder.iterdir()

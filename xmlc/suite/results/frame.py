@@ -1,6 +1,6 @@
 """Read numbers, average them over seeds, and select, join and pivot them.
 
-A `Number` represents each value, from the record to the printed page. Published tables, reference tables and tables of
+Each value is a `Number`, from the record to the printed page. Published tables, reference tables and tables of
 xmlc have the same form: a dict from key to row. Each row is a dict from quantity to number.
 """
 
@@ -222,9 +222,9 @@ def _chosen(name: str, values: list[Any]) -> Any:
 
 
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
-    """Yield key, quantity, number in the left table and number in the right table, in the order of the left table.
+    """Yield (key, quantity, left number, right number) for each number of the two tables.
 
-    A missing number is None.
+    Rows of the left table come first. A number that a table lacks is None.
     """
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, {}), right.get(key, {})
@@ -296,5 +296,5 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
-    """Return the quantities in ``rows``, in the order of their first use."""
+    """Return the quantities in ``rows``, in the order in which they first occur."""
     return list(dict.fromkeys(name for row in rows for name in row))

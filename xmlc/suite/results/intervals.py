@@ -36,14 +36,16 @@ class Estimate:
 
 
 def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
-    """Return the mean of independent values of one normal distribution, with its confidence interval.
+    """Return the mean of ``values`` with its confidence interval.
+
+    The values must be independent, and have the same normal distribution.
 
     Parameters
     ----------
     values : sequence of float
         At least one value.
     fewest : int
-        The least number of values for an interval. An interval always needs at least 2 values.
+        The smallest number of values for which an interval is computed. An interval always needs at least 2 values.
 
     Returns
     -------

@@ -73,7 +73,7 @@ class Manifest:
 
     @staticmethod
     def is_current(made: Path, records: Iterable[Path]) -> bool:
-        """Return whether all records exist and no record is newer than the file ``made`` from the records."""
+        """Return whether the file ``made`` is current: all records exist, and no record is newer than the file."""
         try:
             return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
         except FileNotFoundError:
@@ -81,15 +81,18 @@ class Manifest:
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:
-        """Return the manifest next to a CSV table, or None. The manifest of a reference table names no records."""
+        """Return the manifest next to a CSV table, or None if there is no manifest.
+
+        The manifest of a reference table names no records.
+        """
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
 def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether a table uses exactly the data with the digests ``other``.
+    """Return whether the digests in the manifest of a table are exactly the digests ``other``.
 
-    Without a manifest or without digests, the data are unknown, and False is returned.
+    Without a manifest or without digests, the data are unknown, and the function returns False.
     """
     return one is not None and bool(other) and one.digests == other
 

@@ -1,4 +1,6 @@
-"""List threshold and inference methods in the order of tables, with their configured and printed names.
+"""List threshold and inference methods in the order that tables use.
+
+Each method has a name in the configuration and a printed name.
 
 Tables and the configuration import the names from here. The modules `xmlc.thresholds.sweeps` and
 `xmlc.inference.methods` would also import kernels.

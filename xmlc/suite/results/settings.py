@@ -28,7 +28,7 @@ OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
-    """Return the settings that records contain, and the digest of the current code."""
+    """Return the settings in records, versions of programs, and the digest and commit of the code."""
     found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
@@ -59,7 +59,9 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Join the distinct values of each setting over all seeds.
+    """Return the settings ``new``.
+
+    Each value is a text that contains all distinct values of the setting in ``before`` and ``new``.
 
     Values can differ if each seed reads another file of estimates.
     """

@@ -9,7 +9,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-# Each threshold method has a second row, for the model that was trained on the whole training set.
+# Each threshold method has a second printed name, for a model that was trained on the whole training set.
 _OF_ROWS = (("", ""), ("-full", ", all training data"))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
@@ -55,7 +55,10 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
 
 
 def model_title(name: str) -> str:
-    """Return a model's printed name, with the number of passes if the name contains one."""
+    """Return a model's printed name.
+
+    The printed name ends with the number of passes if ``name`` contains this number.
+    """
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
     return title if passes is None else f"{title}, {passes} pass{'es' * (passes > 1)}"
@@ -86,12 +89,12 @@ def without_passes(name: str) -> tuple[str, int | None]:
 
 
 def family(name: str) -> str:
-    """Return the program that a model belongs to."""
+    """Return the printed name of the program that a model belongs to: xmlc or a baseline program."""
     return PROGRAMS.get(name.partition("-")[0], OURS)
 
 
 def hyperparameter_title(name: str) -> str:
-    """Return a hyperparameter's printed name, with the symbol that the papers use."""
+    """Return a hyperparameter's printed name, such as ``arity b`` or ``lambda``."""
     return HYPERPARAMETERS.get(name, name)
 
 

@@ -1,4 +1,4 @@
-"""Define the parts that all records share: the header with dataset and model, and functions that write and read."""
+"""Define the parts that all records share: the header with dataset and model, and functions for reading and writing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS = {
     "object": "keys with values",
     "str": "a text",
 }
-HIGHEST = 1 + 1e-9  # A mean of ones may exceed one by a rounding error.
+HIGHEST = 1 + 1e-9  # Because of rounding errors, the mean of scores that are all 1 may exceed 1.
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ def expected_of(command: str) -> str:
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record, or raise an error for other files, kinds and versions.
+    """Return the kind of a record. Raise an error if the content has another kind or version, or is no record.
 
     Raises
     ------
@@ -59,13 +59,13 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Raise an error if ``scores`` lacks a name in ``needed``, or if a score named in ``shares`` is out of range.
+    """Raise an error if ``scores`` lacks a name in ``needed``, or if a score in ``shares`` is not between 0 and 1.
 
     Raises
     ------
     ValueError
-        A score is missing or out of range. The message names the score's place in the object. msgspec adds the place
-        of the object in the file.
+        A score is missing, or is not between 0 and 1. The message names the score's place in the object. msgspec adds
+        the place of the object in the file.
     """
     if lacking := [name for name in needed if name not in scores]:
         raise ValueError(f"{place} lack {lacking[0]!r}")
@@ -119,7 +119,10 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def _in_words(types: re.Match[str]) -> str:
-    """Return a message of msgspec on two types in words: ``array | null`` becomes "a list or nothing"."""
+    """Return msgspec's message on an expected and a found type, in words.
+
+    For example, ``array | null`` becomes "a list or nothing".
+    """
     expected, got = (" or ".join(KINDS.get(one, one) for one in kinds.split(" | ")) for kinds in types.groups())
     return f"found {got}, expected {expected}"
 
@@ -176,7 +179,7 @@ class RecordFile:
     COMMAND: ClassVar[str] = ""
 
     def numbers(self) -> Numbers:
-        """Yield each variant of the record with its quantities, in the units of their columns.
+        """Yield (variant, quantities) for each variant of the record. Quantities have the units of their columns.
 
         A quantity is None or NaN if this record lacks it.
         """
@@ -222,7 +225,7 @@ class RecordFile:
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file, and return it as a record."""
+        """Check the content of a file, and return the content as a record."""
         if cls.KIND:
             check_header(path, content, [cls.KIND], cls.COMMAND)
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
@@ -250,7 +253,7 @@ class Record(RecordFile):
     settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack this field.
 
     def head_fields(self) -> dict[str, Any]:
-        """Return the values of the fields of `Record`, which all records of the same model share."""
+        """Return the fields of `Record` with their values, as keyword arguments for another record of this model."""
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
@@ -268,7 +271,7 @@ class Record(RecordFile):
 
     @property
     def dataset_sizes(self) -> Quantities:
-        """Return the sizes of the dataset by quantity."""
+        """Return a dict from quantity to size of the dataset, such as the number of labels."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
@@ -288,7 +291,10 @@ class Record(RecordFile):
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRecord(Record):
-    """Represent a record from which tables or figures are built without the estimator."""
+    """Represent a record with the results of an experiment.
+
+    Tables and figures need this record, but not the estimator.
+    """
 
     estimator: str = ""
 

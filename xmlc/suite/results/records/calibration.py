@@ -19,7 +19,7 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
     Attributes
     ----------
     metrics : dict of str to float
-        ``p@k`` and ``ece@k`` of the labels ranked first.
+        ``p@k`` and ``ece@k`` of the k labels that are ranked first.
     isotonic : dict of str to float
         ``ece@k`` of the same labels after isotonic calibration on the validation set.
     """

@@ -17,7 +17,7 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """Hold the scores of a ranking of the test set: all metrics of `OF_RANKINGS`, as shares of one."""
+    """Hold the scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not percentages)."""
 
     metrics: Fractions
 
@@ -27,7 +27,10 @@ class RankingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Hold the scores of the first ``n_trees`` trees alone. ``resampled`` has the scores on resampled test sets."""
+    """Hold the scores of the forest that consists of the first ``n_trees`` trees.
+
+    ``resampled`` has the scores on resampled test sets.
+    """
 
     n_trees: Count
     metrics: Fractions
@@ -96,12 +99,12 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of its rankings on the resampled test set ``number``."""
+        """Return a copy of the record with the measures on the resampled test set ``number``."""
         drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
         return replace(self, rows=tuple(drawn))
 
     def numbers(self) -> Numbers:
-        """Yield the shapes of the trees, if the shapes are known.
+        """Yield the shapes of the trees, if the record contains shapes.
 
         Then yield the scores of the first n trees, with a variant for each n.
         """

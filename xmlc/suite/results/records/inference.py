@@ -26,8 +26,8 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 class TruncatedEstimates:
     """Describe estimates above a minimum probability.
 
-    The last two fields are means per instance: estimates above the minimum probability, and true labels below this
-    probability.
+    The last two fields are means over instances: the number of estimates above the minimum probability, and the number
+    of true labels without such an estimate.
     """
 
     min_probability: JsonNumber | None
@@ -52,7 +52,7 @@ class InferenceCosts(TrainingCosts):
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
         Milliseconds per instance.
     inference_seconds : float or None
-        Sum of these times over the whole test set. gfm2011 calls this sum "inference time".
+        Sum of the three times over the whole test set, in seconds. gfm2011 calls this sum "inference time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -82,7 +82,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     finished : bool
         Whether inference finished in time. If inference did not finish, the fields below have no values.
     metrics : dict of str to float, or None
-        Scores by the names of `xmlc.metrics.measures`.
+        Scores by name, see `xmlc.metrics.measures`. Shares are fractions, not percentages.
     expected_f : float or None
         Mean of the expected F-measures that the method reports.
     truncation_loss : float or None
@@ -108,7 +108,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             check_label_set_scores(".metrics", self.metrics)
 
     def numbers(self) -> Numbers:
-        """Yield measures, numbers of estimates above the minimum probability, and costs.
+        """Yield one variant with measures, numbers of estimates above the minimum probability, and costs.
 
         Measures are missing if inference reached its time limit.
         """
@@ -119,5 +119,5 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""
+        """Return a copy of the record with the measures on the resampled test set ``number``."""
         return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

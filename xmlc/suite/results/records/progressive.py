@@ -33,7 +33,7 @@ class ProgressiveRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveCosts:
-    """Hold CPU seconds of training, number of threads and peak memory."""
+    """Hold the CPU time of training in seconds, the number of threads, and the peak memory in bytes."""
 
     cpu_seconds: JsonNumber | None = None
     threads: int | None = None

@@ -75,7 +75,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
 
     def numbers(self) -> Numbers:
-        """Yield measures, results of the search for hyperparameters, and costs."""
+        """Yield one variant with measures, hyperparameters, results of the search for hyperparameters, and costs."""
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
         found = self.dataset_sizes | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
         found |= {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
@@ -83,19 +83,19 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of its ranking on the resampled test set ``number``."""
+        """Return a copy of the record with the measures on the resampled test set ``number``."""
         return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
-    """Return the names of the scores that are shares of one."""
+    """Return the names of the scores that are fractions between 0 and 1."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
 def measured_columns(
     part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]
 ) -> Quantities:
-    """Return measures in the units of their columns.
+    """Return a dict from measure to value, in the unit of the measure's column.
 
     The result contains all ``required`` measures, with NaN for missing measures. It also contains the ``known``
     measures that ``part`` contains.

@@ -15,8 +15,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
-# Precisions are shares on the validation parts. A paired error compares a trial with an earlier trial by the mean of
-# the three precisions. The paired error is the standard error of the difference of the two means on the same instances.
+# Precisions are fractions (not percentages) on the validation parts. A paired error compares a trial with an earlier
+# trial by the mean of the three precisions. The paired error is the standard error of the difference of the two means
+# on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
@@ -25,7 +26,7 @@ Trial = TypedDict(
 
 
 def mean_precision(trial: Trial) -> float:
-    """Return the mean of P@1, P@3 and P@5 of a trial, as a share."""
+    """Return the mean of P@1, P@3 and P@5 of a trial, as a fraction (not a percentage)."""
     return math.fsum((trial["p@1"], trial["p@3"], trial["p@5"])) / 3
 
 

@@ -36,7 +36,7 @@ class Statistics(RecordFile, command="prepare"):
     d, m : int
         Numbers of features and labels.
     notes : tuple of str
-        Differences between the data and the published numbers, and the number of labels without instances.
+        Texts on differences between the data and the published numbers, and on labels without instances.
     train, test : PartStatistics
     step : StepCosts or None
     """
@@ -71,7 +71,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold the five-number summary and the mean of counts, such as the numbers of labels of all instances."""
+    """Hold the five-number summary and the mean of counts, such as the number of labels of each instance."""
 
     min: Amount
     lower_quartile: Amount

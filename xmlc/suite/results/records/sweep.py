@@ -21,7 +21,7 @@ class SweepRow(RankingRow):
     ----------
     value : object
     metrics : dict of str to float
-        Metrics of the ranking of the test set, as shares of one.
+        Metrics of rankings on the test set, as fractions (not percentages).
     depth, nodes : float or None
         Depth of the deepest tree, and mean number of nodes of a tree. None if there are no trees.
     train_seconds, predict_ms_per_instance : float or None
@@ -57,7 +57,7 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file, and return it as a record."""
+        """Check the content of a file, and return the content as a record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
             # Rows of earlier versions store the value under the hyperparameter's name instead of under "value".
             name = content.get("hyperparameter")

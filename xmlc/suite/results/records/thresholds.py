@@ -27,7 +27,7 @@ COST_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GridScores:
-    """Hold one point of a method's grid, and the scores of its thresholds on the validation and test sets.
+    """Hold one grid point of a threshold method, and the scores of the resulting thresholds on validation and test set.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class GridScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(GridScores):
-    """Hold the grid point that is best on the validation set, with all metrics of its thresholds.
+    """Hold the grid point with the best score on the validation set, with all metrics of the resulting thresholds.
 
     Attributes
     ----------
     validation, test : dict of str to float
-        Scores by the names of `xmlc.metrics.measures`. The validation scores include macro-F, and are empty if the
-        model was trained on the validation set.
+        Scores by name, see `xmlc.metrics.measures`. The validation scores include macro-F, and are empty if the model
+        was trained on the validation set.
     """
 
     validation: dict[str, float]
@@ -101,7 +101,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         return self.method + "-full" * (self.split == "full")
 
     def numbers(self) -> Numbers:
-        """Yield the test measures of the best grid point, the parameters of this point, and the costs."""
+        """Yield one variant with the test measures and the parameters of the best grid point, and the costs."""
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
         found = self.dataset_sizes | measured_columns(best.test, required, OF_SETS)
@@ -110,7 +110,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of its label sets on the resampled test set ``number``."""
+        """Return a copy of the record with the measures on the resampled test set ``number``."""
         return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 

@@ -1,7 +1,6 @@
 """Define the record of `xmlc train`: a model and its training costs.
 
-The record has no kind, because this record is part of other records. A search for hyperparameters has a separate
-record.
+The record has no kind, because other records contain this record. A search for hyperparameters has a separate record.
 """
 
 from __future__ import annotations
