@@ -17,7 +17,7 @@ SURELY_NORMAL = 1e-30  # this number is far above the subnormal float32 numbers,
 class Histograms(NamedTuple):
     """Hold the number of training instances per leaf and label.
 
-    `xmlc.models.parabel.as_leaves` stores estimates instead of counts.
+    The result of `xmlc.models.parabel.as_leaves` contains estimates instead of numbers of instances.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Histograms(NamedTuple):
     labels : uint32, counts : uint32 or float32
         Labels of each leaf, without repetition, and the number of the leaf's instances with each label.
     weights : float64 (n_leaves,)
-        Factor that turns a count of the leaf into a share.
+        Factor of each leaf. A label's count times this factor is the label's share in the leaf.
     pooled : bool
         True if all leaves that an instance reaches have the same weight. False if all trees have the same weight.
     """
@@ -55,7 +55,7 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
-    """Write the labels in ``found`` whose mean share exceeds their threshold, and these mean shares, in the same order.
+    """Write the labels in ``found`` whose mean shares exceed the labels' thresholds, and write the mean share of each.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     """Insert labels with scores above 0 into a list of the k best, and set the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if the list is full and the label's mean share is smaller than the last score by more than a
-    millionth. After rounding to float32, such a mean share is still smaller than the last score.
+    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. Such a
+    mean share is smaller than the last score even after rounding to float32.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
 def add_leaves(histograms, reached, i, sums, found):
     """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
 
-    If the histograms are not pooled, each tree adds the mean over its leaves.
+    If the histograms are not pooled, each tree adds the label's mean share over the leaves reached in this tree.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def add_leaves(histograms, reached, i, sums, found):
     i : int
         Number of the instance.
     sums : float64 (m,)
-        All 0 on entry. On return, the sums of the listed labels. The caller resets these sums to 0.
+        All 0 on entry. On return, the entries of the listed labels are their sums. The caller resets these sums to 0.
     found : uint32 (m + 1,)
         Overwritten with the labels with a positive sum. The entry after the last label is also overwritten.
 
@@ -151,7 +151,8 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                found[n_found] = label  # this avoids a branch: the next label overwrites a label that is not new
+                # every label is written, to avoid a branch: the next label overwrites a label that is not new
+                found[n_found] = label
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
     return n_found

@@ -1,4 +1,7 @@
-"""Fit and evaluate a logistic regression over the scores of several models. Kernels of `xmlc.models.stacking`."""
+"""Fit and evaluate a logistic regression over the scores of several models.
+
+The functions are the kernels of `xmlc.models.stacking`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # Logarithms are of score + 0.001, because an unranked label has score 0.
+SMALLEST_SCORE = 1e-3  # This number is added before a logarithm is taken, because an unranked label has score 0.
 SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
@@ -37,7 +40,7 @@ def merge_lists(labels, scores, start, end):
     candidates : int32 (q,)
         The candidates of one instance after another, ascending within an instance.
     values : float64 (q, M)
-        Scores of the candidates, at most 1. The score is 0 if the member did not rank the candidate.
+        Each member's score of each candidate, at most 1. The score is 0 if the member did not rank the candidate.
     """
     n_members, _, n_ranked = labels.shape
     room = (end - start) * n_members * n_ranked
@@ -65,7 +68,7 @@ def merge_lists(labels, scores, start, end):
 
 @njit(cache=True, nogil=True)
 def n_features_of(n_members):
-    """Return the number of features of a pair: the logit, 1, M + 1 logarithms and all products of two logarithms."""
+    """Return the number of features that `write_stacked_features` writes for the scores of ``n_members`` members."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
@@ -156,9 +159,9 @@ def product(first, second):
 
 @njit(cache=True, nogil=True)
 def fit_stacked(features, true, weights, start):
-    """Minimise the weighted logistic loss plus half the squared distance to ``start`` by Newton's method.
+    """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
 
-    A Newton step is halved until the objective decreases enough.
+    The function uses Newton's method. A Newton step is halved until the objective decreases enough.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Forest(Protocol):
 
 @runtime_checkable
 class Streaming(Protocol):
-    """Describe an online estimator that ranks the labels of each instance in a stream before learning from it."""
+    """Describe an online estimator that ranks the labels of each instance in a stream before it learns the instance."""
 
     def unfitted(self) -> Self:
         """Return an untrained copy of the estimator."""
@@ -55,7 +55,7 @@ class DrawsSamples(Protocol):
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Return whether an estimator, or its class, only looks up given estimates.
+    """Return whether an estimator or a class of estimators only looks up given estimates.
 
     The time of a look-up is not measured.
     """

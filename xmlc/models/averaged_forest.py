@@ -24,7 +24,7 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # The number is large, because each block of instances needs a copy of the weights.
+ROWS_PER_DESCENT = 16384  # Blocks are large, because each block of instances needs a copy of the weights.
 ROWS_PER_BLOCK = 256
 # If X has at least this many non-zeros per weight of an average tree, each thread processes a part of the instances and
 # copies all weights. Otherwise, each thread processes a part of the trees.
@@ -55,8 +55,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Number of inner products computed for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # The class of ``forest_``.
-    FOREST_WEIGHT: ClassVar[str]  # This hyperparameter weights the forest's scores; 1 means no tail classifiers.
+    FOREST: ClassVar[Any]  # ``forest_`` is an instance of this class.
+    # The hyperparameter with this name weights the forest's scores. Its value 1 means no tail classifiers.
+    FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
     gamma: float
@@ -85,7 +86,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Raises
         ------
         XmlcError
-            The forest has fewer trees.
+            The forest has fewer than ``n`` trees.
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
@@ -104,7 +105,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:
-        """Send all instances down the trees, then call ``then`` with the estimates of one block after another."""
+        """Send all instances down the trees.
+
+        Then call ``then`` with the estimates of one block of instances after another.
+        """
         arguments = (self._label_thresholds(threshold),)
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
@@ -203,7 +207,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the values of the fields ``weights`` and ``pooled`` of `Histograms`."""
+        """Return the fields ``weights`` and ``pooled`` of the forest's `Histograms`."""
 
     @abstractmethod
     def _descend(
@@ -230,11 +234,11 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 # The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to these arrays.
 
 
-LEAF = np.iinfo(np.int32).min  # This is the smallest code of a leaf.
+LEAF = np.iinfo(np.int32).min  # This is the smallest number that encodes a leaf.
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
-    """Return the fields of a stored forest: the arrays of its class, and optional arrays of tail classifiers."""
+    """Return a `Field` for each array of a stored forest. The arrays of tail classifiers are optional."""
     return (*fields_of(forest), *(replace(field, optional=True) for field in fields_of(TailClassifiers)))
 
 

@@ -47,14 +47,15 @@ MOST_RANKED = 1000  # k may be this large even if there are fewer labels
 class SparseProbabilityEstimator(Estimator):
     """Provide prediction, storage and checks to all estimators of sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names of learned
+    A subclass implements ``fit`` and ``predict_proba``. Its ``fit`` calls ``_training_data``. The names of learned
     attributes end in an underscore. By default, `predict_top_k` sorts all estimates. A subclass that can rank with less
     work overrides ``predict_top_k``.
 
     `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of such
     values, but not of arrays. `save` skips attributes whose name begins with an underscore. A subclass that learns
     other objects overrides ``_state`` and ``_restore``. ``_state`` returns arrays by name and a dictionary for JSON.
-    ``_restore`` receives both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
+    ``_restore`` receives the arrays and the dictionary, and sets the attributes. ``FIELDS`` lists the arrays of a
+    stored model.
 
     Attributes
     ----------
@@ -82,13 +83,14 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates of an instance are independent of the other instances.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the first call compiles kernels. If not, no copy is fitted to a few rows before a measurement.
+    #: Whether the estimator compiles kernels when it is first used. If False, no copy of the estimator is fitted to a
+    #: few rows before a measurement.
     compiles: ClassVar[bool] = True
     #: Whether the estimates of a model with default settings are close to the conditional probabilities of the labels.
     calibrated: ClassVar[bool] = True
     # The folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`.
     _into: Path | None = None
-    unit_norm: bool  # `_kernel_form` reads this hyperparameter and the next hyperparameter
+    unit_norm: bool  # `_kernel_form` reads ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -140,7 +142,7 @@ class SparseProbabilityEstimator(Estimator):
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:
-        """Call ``then`` with the estimates of `predict_proba`, one block of about ``rows`` instances after another."""
+        """Call ``then`` with the estimates of `predict_proba` for each block of about ``rows`` instances, in order."""
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
         products = list[Any]()
@@ -184,7 +186,7 @@ class SparseProbabilityEstimator(Estimator):
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Features of the instance, each at most once. Ascending order is fastest. The list may be empty.
+            Numbers of the instance's features, without repetition. Ascending order is fastest. The list may be empty.
         values : array-like of float, shape (q,)
             Values of these features.
         k, label_weights
@@ -232,8 +234,8 @@ class SparseProbabilityEstimator(Estimator):
 
         By default, the set has the largest expected F-measure (`xmlc.inference.meuf`). The set is computed from the
         estimates above 1e-4, as if labels were independent. If each training instance has a label, the result is the
-        best set with at least one label. If you have labelled instances, or need another measure,
-        `xmlc.thresholds.LabelSets` finds better sets.
+        best set with at least one label. `xmlc.thresholds.LabelSets` finds better sets if you have labelled instances,
+        and also maximises other measures.
 
         Parameters
         ----------
@@ -281,7 +283,9 @@ class SparseProbabilityEstimator(Estimator):
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_` if Y was no data frame. `save` writes the names with the model.
+        """Set the names of the labels in `classes_`, for training label sets that were no data frame.
+
+        `save` writes the names with the model.
 
         Parameters
         ----------
@@ -324,7 +328,7 @@ class SparseProbabilityEstimator(Estimator):
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                fit: Any = self.fit  # typed as Any because some `fit` methods accept no weights
+                fit: Any = self.fit  # the type is Any, because some `fit` methods accept no weights
                 fit(X, Y, sample_weight=sample_weight)
             finally:
                 self._into = None
@@ -518,7 +522,10 @@ class SparseProbabilityEstimator(Estimator):
         return X
 
     def _for_requests(self) -> Self:
-        """Return a shallow copy without feature names. A prediction may change the attributes of the copy."""
+        """Return a shallow copy of the estimator without feature names.
+
+        A prediction may change the copy's attributes.
+        """
         asked = type(self).__new__(type(self))  # `copy.copy` would call `__getstate__` and `__setstate__`
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
@@ -536,7 +543,8 @@ class SparseProbabilityEstimator(Estimator):
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)  # a negative index becomes large
+        # as uint64, a negative index is a large number
+        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)
         ascend = indices[1:] > indices[:-1]
         if np.count_nonzero(ascend) < ascend.size:  # scikit-learn's vectorizers do not sort features
             order = np.argsort(indices, kind="stable")

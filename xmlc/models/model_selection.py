@@ -29,9 +29,9 @@ def cross_validated(
     Parameters
     ----------
     make : function
-        Function that returns an untrained estimator, given the value of the hyperparameter.
+        Returns an untrained estimator for a value of the hyperparameter.
     usual, other : float
-        ``other`` is chosen if its P@1 is better by more than a standard error.
+        The two values. ``other`` is chosen if its P@1 is better by more than a standard error, and ``usual`` otherwise.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
@@ -57,7 +57,10 @@ def cross_validated(
 
 
 def sample(n: int) -> np.ndarray:
-    """Draw at most 1000 of n instances in random order, independently of the seeds of estimators."""
+    """Return the row numbers of at most 1000 of n instances, in random order.
+
+    The seeds of estimators have no effect.
+    """
     return random_permutation(n, 0, Stream.CHOICE)[:SAMPLE]
 
 
@@ -68,7 +71,7 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether ``hits`` has more hits than ``usual`` by more than a standard error of the difference.
+    """Return whether ``hits`` exceeds ``usual`` in the number of hits by more than a standard error of the difference.
 
     The difference is a sum over the instances for which only one of the two models is correct. Each such instance adds
     or subtracts its weight. If both models were equally good, the variance of the difference would be the sum of the

@@ -43,7 +43,7 @@ class Oracle(SparseProbabilityEstimator):
         return self
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Use the posteriors of this part of a dataset in the next prediction."""
+        """Use the posteriors of one part of a dataset (``part``) in the next prediction."""
         self.use_posteriors(prepared.posteriors(part))
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
@@ -83,7 +83,7 @@ class SavedEstimates(Oracle):
     test: str = ""
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Read the estimates of this part of a dataset for the next prediction.
+        """Read the estimates of one part of a dataset (``part``) for the next prediction.
 
         Raises
         ------

@@ -68,7 +68,7 @@ class Parabel(SparseProbabilityEstimator):
     beam : int or None
         Number of inner nodes that the search expands on each level. None expands all inner nodes.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first.
+        Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
         Seed of the 2-means trees and of the training order. Each tree draws different random numbers.
     n_jobs : int or None
@@ -203,7 +203,7 @@ class Parabel(SparseProbabilityEstimator):
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], given: tuple[Any, ...], thresholds: np.ndarray | None
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees, run a kernel over blocks of the labels found, and join the results of the kernel.
+        """Search all trees, run a kernel over blocks of instances with the labels found, and join the kernel's results.
 
         ``thresholds`` has the same meaning as for `PLT.estimates_in_beam`.
         """
@@ -231,7 +231,8 @@ class Parabel(SparseProbabilityEstimator):
         return arrays, self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)  # Older models store only C.
+        # Models of older versions store only C.
+        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)
         self.trees_ = []
         for t in range(self.n_trees):
             tree, ending = self._tree(t), f"_{t}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
-#: Estimators of this package that learn.
+#: These estimators of this package learn from training data.
 LEARNERS = {
     "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
@@ -78,9 +78,9 @@ def estimator_class(name: str) -> Any:
 
 
 def _wrapped() -> Any:
-    """Return the module for estimators of other libraries.
+    """Import and return the module for estimators of other libraries.
 
-    The workflow does not retrain this package's models if that module changes.
+    The workflow does not retrain models of this package if the imported module changes.
     """
     return importlib.import_module("xmlc.models.wrapped")
 
@@ -173,7 +173,10 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
 
 
 def program_of(name: str) -> str:
-    """Return the program that a baseline wraps, taken from its module's name, or "" for other estimators."""
+    """Return the name of the program that a baseline wraps, or "" for other estimators.
+
+    The baseline's module has this name.
+    """
     found = _BASELINE.match(ESTIMATORS.get(name, name))
     return found["program"] if found else ""
 
@@ -184,9 +187,10 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 
 
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
-    """List the files that a model reads in its runs on a dataset, such as another program's estimates.
+    """Return the paths of the files that a model reads in its runs on a dataset, such as another program's estimates.
 
-    For a custom model, the list also contains the files that are named in the model's hyperparameters.
+    For a custom model, the list contains the existing files that the model's hyperparameters name. For all other models
+    except `estimates`, the list is empty.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":
@@ -195,7 +199,7 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
 
 
 def _texts_in(value: object) -> list[str]:
-    """List all texts in a YAML value, including nested ones."""
+    """Return all strings in a YAML value, including strings in nested lists and mappings, but no empty strings."""
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in _texts_in(part)]
     if isinstance(value, list | tuple):

@@ -246,7 +246,7 @@ class Stacking(SparseProbabilityEstimator):
     def _ranked(
         self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best labels of a member, int32 (n, K), and their scores, float32 (n, K)."""
+        """Return a member's K best labels for each instance, int32 (n, K), and their scores, float32 (n, K)."""
         self._set_threads(member)
         return member.predict_top_k(X, self._most_candidates(), allowed)
 

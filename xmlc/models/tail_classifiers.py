@@ -16,7 +16,8 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import label_sums
 
-NONZEROS_PER_TASK = 1 << 20  # A task has this many non-zeros. An instance counts once for each of its labels.
+# A task has this many non-zeros. The non-zeros of an instance count once for each of its labels.
+NONZEROS_PER_TASK = 1 << 20
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
 
@@ -151,7 +152,7 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 @njit(cache=True, nogil=True)
 def gathered_product(dense_instance, features, weights):
-    """Return the inner product of a dense instance, float32 (d,), and a sparse centroid, reading the whole centroid."""
+    """Return the inner product of a dense instance, float32 (d,), and a sparse centroid."""
     product = 0.0
     for k in range(features.size):
         product += np.float64(dense_instance[features[k]]) * np.float64(weights[k])

@@ -45,20 +45,21 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     the leaf. The prediction is the class of the most similar stored instance. The similarity is the cosine, with a
     learned correction if ``learn_at_leaf`` is true. The program predicts one class without an estimate. `predict_proba`
     returns only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the
-    authors' script for ALOI (``demo/memory_tree``). Other options of the program keep its defaults.
+    authors' script for ALOI (``demo/memory_tree``). All other options have the program's defaults.
 
     Training writes the data in the program's text format. The program reads these data in a separate process and writes
     its model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version
-    9.11.9 reads the weights wrongly unless plain SGD trained them. xmlc therefore omits this option, but a loaded model
-    still learns nothing. The Python interface of the program predicts one instance per call. The prediction time
-    includes the conversion of the data to the program's types. The program uses one thread.
+    9.11.9 reads the weights wrongly unless plain SGD trained them. xmlc therefore omits this option. Even without the
+    option, a loaded model learns nothing from the instances it predicts. The Python interface of the program predicts
+    one instance per call. The prediction time includes the conversion of the data to the program's types. The program
+    uses one thread.
 
     Parameters
     ----------
     leaf_multiplier : int
-        A leaf is split when its number of instances is this multiple of log2 of the tree's maximum number of nodes.
-        That maximum is 2 * passes * n / (leaf_multiplier * log2(n)), as in the authors' scripts. The program needs this
-        maximum, and the number of labels, before the stream begins.
+        A leaf is split when it has leaf_multiplier * log2(N) instances. N is the maximum number of nodes of the tree.
+        As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier * log2(n)). The program needs N and the
+        number of labels before the stream begins.
     dream_repeats : int
         Number of stored instances that are removed and inserted again for each learned instance.
     dream_at_update : bool
@@ -209,7 +210,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         }
 
     def _run_program(self, options: dict[str, object]) -> None:
-        """Run the program within the limits.
+        """Train the program's model within the limits of time and memory.
 
         A true option is passed without a value, and a false option is left out.
         """

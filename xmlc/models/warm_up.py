@@ -39,7 +39,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     Parameters
     ----------
     estimator : str
-        Name in the configuration. The function only checks models whose name contains a Python file.
+        Name in the configuration. The function only checks models whose name contains the path of a Python file.
     model : SparseProbabilityEstimator
         The model, which is copied.
     X : csr_array, shape (n, d)
@@ -59,7 +59,8 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     if not hasattr(copy, "n_labels_"):
         advice = "Begin fit with X, Y = self._training_data(X, Y)."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
-    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba  # other models draw samples
+    # a class that does not override `predict_proba` draws samples instead
+    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"

@@ -26,7 +26,7 @@ from xmlc.models.fitting import takes_no_weights
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # Dense label sets may take this many bytes. Most estimators use 8 bytes per entry.
 ENTRIES = 1 << 22  # At most this many dense estimates are in memory at a time.
-INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # Such a value is the name of an estimator of another library.
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # A value of this form names an estimator of another library.
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
@@ -41,10 +41,10 @@ class Wrapped(SparseProbabilityEstimator):
     Parameters
     ----------
     estimator : object
-        The wrapped estimator. `fit` trains a copy of it. The method ``predict_proba`` returns a dense or sparse matrix
-        of shape (n, m), or for each label an array of shape (n, 2) in a list.
+        The wrapped estimator. `fit` trains a copy of this estimator. The method ``predict_proba`` returns a dense or
+        sparse matrix of shape (n, m), or for each label an array of shape (n, 2) in a list.
     given : dict, optional
-        The hyperparameters with which the estimator was made, for records.
+        The hyperparameters with which the estimator was constructed. Records of results contain these hyperparameters.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ def adapt(
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        for key in sorted(values, key=lambda key: -key.count("__")):  # inner estimators come first
+        for key in sorted(values, key=lambda key: -key.count("__")):  # inner estimators are constructed first
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except (TypeError, ValueError) as error:
@@ -230,7 +230,8 @@ def adapt(
             raise
         said = "Use a class or function, and set the hyperparameters it needs."
         raise XmlcError(f"{name} cannot be constructed ({error}). {said}") from error
-    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):  # outer estimators come first
+    # hyperparameters of outer estimators are set first
+    for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name}: found hyperparameter {key!r}, expected {nearest(key, {*takes, *known})}")
         made.set_params(**{key: values[key]})
@@ -246,9 +247,9 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return a hyperparameter, with each class name replaced by an estimator.
+    """Return the value of a hyperparameter, with each class name replaced by an estimator.
 
-    ``values`` contains all arguments by key.
+    ``values`` contains the values of all hyperparameters by key.
     """
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
