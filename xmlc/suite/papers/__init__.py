@@ -1,8 +1,9 @@
 """Find the definition of a table or figure, in the package of its paper or in the package for all suites.
 
-Each paper has a package of its name, which may contain the modules ``tables.py`` and ``figures.py``. The definitions
-that these modules declare or import belong to the paper. All other definitions are in the package ``common``. The
-import of a package registers the printed names of its models, so that every package can print these names.
+Each paper has a package with the paper's name. The package may contain the modules ``tables.py`` and ``figures.py``.
+The definitions that these modules declare or import belong to the paper. All other definitions are in the package
+``common``. The import of a package registers the printed names of its models, so that every package can print these
+names.
 """
 
 from __future__ import annotations
@@ -54,17 +55,17 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Return the names of the modules that a paper's tables or figures depend on.
+    """Return the names of the modules on which a paper's tables or figures depend.
 
     ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. It also contains all
-    packages, because the import of a package registers the names of its models.
+    packages, because each package registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
 
 
 def statements_of(paper: str) -> Path:
-    """Return the path of the YAML file with the statements that a paper's claims test."""
+    """Return the path of the YAML file with the statements of a paper. Claims test these statements."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 

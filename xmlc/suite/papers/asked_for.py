@@ -21,11 +21,12 @@ MOST = 3  # Largest number of names in an error message.
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls the replacement for each target, after it has read the study's rules and options such as
-    ``--forcerun``.
+    Snakemake calls the replacement for each target. At that time, Snakemake has read the study's rules, and options
+    such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
-    # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other names.
+    # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other file
+    # names.
     is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
 
     def is_made(path: str) -> bool:
@@ -55,7 +56,7 @@ def within(name: str) -> list[str]:
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Return a text with the files whose name or stem equals ``name``.
+    """Return a text with the target files whose name or stem equals ``name``.
 
     If there are no such files, the text contains the file or rule with the most similar name.
     """

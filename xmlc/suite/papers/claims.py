@@ -25,9 +25,9 @@ from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.schemas import converted, read_yaml
 
-# A condition in words, and a function that returns whether a record meets the condition.
+# A scope consists of a condition in words, and a function that returns whether a record meets the condition.
 Scope = tuple[str, Callable[[Any], bool]]
-# Each argument of the function contains the records for one need.
+# Each argument of an effect function contains the records for one need.
 EffectFunction = Callable[..., Iterable[Effect]]
 R = TypeVar("R", bound=Record)  # The class of the records.
 
@@ -93,7 +93,7 @@ class Claim:
 
     @property
     def mean_in_print(self) -> float:
-        """Return the mean of the published effects, which are differences.
+        """Return the mean of the published effects. Published effects are differences.
 
         The mean is NaN if no effect is published.
         """
@@ -203,7 +203,10 @@ def pairs(records: Iterable[R], models: Collection[str], others: Collection[str]
 
 
 def ranked_apart(subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return the difference between two rankings as an effect: a mean over ``metrics``, in percentage points."""
+    """Return the difference between two rankings as an effect.
+
+    The difference is a mean over ``metrics``, in percentage points.
+    """
     means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
     return Effect(one.dataset.name, subject, one.seed, 100 * (means[0] - means[1]))
 

@@ -22,11 +22,11 @@ CLAIMS = "claims"  # Each paper's table of claims has this name.
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
-# Effects in the CSV file are rounded to `DIGITS` decimals, because logarithms of two libraries may differ in the last
-# bit. The same applies to exponentials.
+# Effects in the CSV file are rounded to `DIGITS` decimals, because the logarithms and exponentials of two libraries may
+# differ in the last bit.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
-FITTED = "‡"  # Mark of verdicts that depend on settings fitted to published test results.
+FITTED = "‡"  # This mark follows verdicts that depend on settings fitted to published test results.
 CAPTION = (
     "Statements of the paper, tested on the records of this run. A statement holds if more than half of its cases do."
 )

@@ -82,7 +82,7 @@ class Table:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """Return the content of the CSV file: the keys, then our numbers in full precision."""
+        """Return the content of the CSV file. The columns are the keys, followed by our numbers in full precision."""
         return pivot(self.rows, self.keys, self.columns)
 
     @property
@@ -105,9 +105,9 @@ class Table:
         return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
 
     def printed_of(self, key: Key, quantity: str) -> str:
-        """Return a number as the paper prints it.
+        """Return a number of the paper as printed text, or an empty text if the paper does not have this number.
 
-        A paper may print a statistic of a dataset in any row of the dataset.
+        A paper may print the statistic of a dataset in any row of the dataset.
         """
         found = published_of(self.printed, self.keys, key, quantity)
         return found.value if found else ""
@@ -138,10 +138,10 @@ class PanelDefinition:
     having : str
         A quantity. Rows without this quantity are left out.
     headings : mapping of str to str
-        Headings of the columns whose heading is not the heading of their quantity.
+        Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        The contest of each quantity. The best number of a contest on a dataset is bold. None gives each quantity its
-        own contest.
+        Maps each quantity to the name of its contest. The best number of a contest on a dataset is bold. None gives
+        each quantity a separate contest.
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
@@ -314,7 +314,7 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return a tuple of needs. At least one of these needs must have records."""
+        """Return the needs of which at least one must have records."""
         return self.needs if self.partial else super().first
 
     def table(
@@ -336,7 +336,7 @@ class TableDefinition(Declared):
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableDefinition:
-    """Declare a table of dataset statistics, next to the statistics in the paper.
+    """Declare a table of dataset statistics: our statistics next to the paper's statistics.
 
     A second panel contains the paper's statistics of datasets that we did not use.
     """

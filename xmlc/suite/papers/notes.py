@@ -1,4 +1,4 @@
-"""Write the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
+"""Write the footnotes that tables have in common. The footnotes describe data, seeds, threads, and the meaning of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECTED_F = (
 
 
 def notes_of(table: Table) -> list[str]:
-    """Return the footnotes that tables have in common: data, seeds, threads, and the meaning of columns."""
+    """Return the footnotes that tables have in common: on data, seeds, threads, and the meaning of columns."""
     records, definition = table.records, table.definition
     lines = [digests_line(records), *synthetic_line(records)]
     if seeds := sorted({record.seed for record in records if isinstance(record, Record)}):
@@ -66,7 +66,10 @@ def digests_line(records: Iterable[RecordFile]) -> str:
 
 
 def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[str]:
-    """Return a list with a sentence on the records' synthetic datasets, or an empty list if there are none."""
+    """Return a list with a sentence that names the records' synthetic datasets.
+
+    The list is empty if there are no synthetic datasets.
+    """
     names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
     said = "made by `xmlc synth`, not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []

@@ -22,7 +22,8 @@ NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-OPPOSITE = 2  # The side of a case for the statement whose effect has the opposite sign of the published effect.
+# A case has this side if it supports the statement, but its effect has the opposite sign of the published effect.
+OPPOSITE = 2
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,10 @@ class Scale:
         return float64.exp(value) if self.kind == "ratio" else float(value)
 
     def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
-        """Return the side of an interval: for the statement, against the statement, open, or reversed.
+        """Return the side of an interval: for the statement, against the statement, open, or opposite sign.
 
-        An interval for the statement is reversed if the published effect has the opposite sign.
+        The side is "opposite sign" if the interval supports the statement, but the published effect has the opposite
+        sign.
 
         Parameters
         ----------
@@ -101,7 +103,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """Hold the mean effect over seeds of one dataset and subject, and the side of its interval (see `Scale.side`).
+    """Hold the mean effect of one dataset and subject over seeds, and the side of its interval (see `Scale.side`).
 
     The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
     This wider interval does not decide the side. ``lost`` is true if the wider interval would give another side.
@@ -141,7 +143,7 @@ class Outcome:
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Count the cases for the statement, the cases against the statement, and the reversed cases."""
+        """Count the cases for the statement, the cases against the statement, and the cases with opposite sign."""
         return sides_of([case.side for case in self.cases])
 
     @property
@@ -159,7 +161,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict as text, with its basis: the numbers of cases, or the mean over datasets."""
+        """Return the verdict as text. The text names the numbers of cases, or the mean over datasets, as its basis."""
         supports, contradicts, opposites = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
         also = f", {opposites} with opposite sign" if opposites else ""
@@ -198,7 +200,7 @@ def outcome_of(
         Whether one case against the statement refutes the statement.
     printed : mapping
         Published effects by subject and dataset. The empty subject applies to all subjects without an entry. A case for
-        the statement is reversed if its whole interval has the opposite sign of the published effect.
+        the statement has the side "opposite sign" if its whole interval has the opposite sign of the published effect.
     errors : mapping of (dataset, subject) to float
         Standard errors from the choice of test instances, for the cases with a known error.
 
@@ -246,12 +248,12 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Count the cases for the statement, the cases against the statement, and the reversed cases."""
+    """Count the cases for the statement, the cases against the statement, and the cases with opposite sign."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 
 def same_instances(dataset: str) -> str:
-    """Return the common name of all splits of the same instances. Means treat these splits as one dataset."""
+    """Return the name that all splits of the same instances share. Means treat these splits as one dataset."""
     return OTHER_SPLITS.get(dataset, dataset)
 
 

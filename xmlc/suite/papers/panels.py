@@ -85,7 +85,7 @@ class Panel:
 
     @cached_property
     def best(self) -> set[tuple[int, int]]:
-        """Return the places of the best printed numbers in each contest on each dataset.
+        """Return the places of the best numbers, as printed, of each contest on each dataset.
 
         A place is (row, column). Ties are included.
         """

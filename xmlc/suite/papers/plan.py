@@ -46,7 +46,7 @@ class SuitePlan:
 
 
 def plan_of(project: Project) -> dict[str, SuitePlan]:
-    """Return the configured tables and figures of each suite, with the records that they need."""
+    """Return the plan of each suite: the tables and figures that have records, and the names of these records."""
     found = {}
     for paper, suite in project.suites.items():
         tables, figures = tables_of(project, paper), figures_of(project, paper)
@@ -112,7 +112,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     """Return a dict from target to a function that lists the files of the target.
 
-    The targets are all, tables, baselines, and the names of suites and datasets.
+    The targets are ``all``, ``tables``, ``baselines``, and the names of suites and datasets.
     """
 
     def of_papers(files: Callable[[Project, str], list[str]], *papers: str) -> list[str]:
@@ -133,13 +133,13 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
     }
     found |= {paper: partial(of_papers, result_files, paper) for paper in project.suites}
     for name in (name for paper in project.suites for name in project.datasets_of(paper)):
-        # The target demo is the suite and not the dataset of this name.
+        # The target ``demo`` is the suite, and not the dataset with the same name.
         found.setdefault(name, partial(outputs_of_dataset, project, name))
     return found
 
 
 def baseline_files(project: Project) -> list[str]:
-    """List the files of the baseline table and figure of each planned suite with baselines (extra `baselines`)."""
+    """List the files of the baseline table and figure (extra `baselines`) for each planned suite with baselines."""
     papers = [paper for paper in project.settings.papers if project.suites[paper].baselines]
     papers = [paper for paper in papers if table_of("baselines", paper).files(project, paper)]
     tables = [f"{paths.TABLE.of(paper=paper, table='baselines')}.md" for paper in papers]
@@ -172,7 +172,10 @@ def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of Snakemake rules for one dataset that the tables and figures of all suites need."""
+    """List the outputs of Snakemake rules for one dataset.
+
+    The list has all outputs that the tables and figures of any suite need.
+    """
     found: list[str] = []
     for paper in project.suites:
         if dataset in project.datasets_of(paper):
@@ -184,7 +187,7 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def _outputs(records: Iterable[str]) -> list[str]:
-    """List the outputs of Snakemake rules that contain these records, without duplicates.
+    """List the outputs of Snakemake rules that contain the ``records``, without duplicates.
 
     A folder with the records of several methods is one output.
     """
@@ -192,9 +195,9 @@ def _outputs(records: Iterable[str]) -> list[str]:
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return the options ``--title`` for the models of a suite.
+    """Return options ``--title MODEL=TITLE`` for the models of a suite that have a title.
 
-    If several models have the same title, each title is followed by the model's name.
+    If several models have the same title, the model's name is appended to each of these titles.
     """
     suite = project.suites[paper]
     enter_rooms()

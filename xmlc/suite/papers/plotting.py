@@ -58,7 +58,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 Style = dict[str, Any]  # Keyword arguments of matplotlib for a line.
-# The first argument of the function is the paper. Each further argument contains the records for one need.
+# The first argument of a drawing function is the paper. Each further argument contains the records for one need.
 Draw = Callable[..., "Figure"]
 
 

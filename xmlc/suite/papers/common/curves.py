@@ -44,7 +44,10 @@ NARROWEST, MOST = 1.1, 6  # Smallest width of a panel in inches, and largest num
     caption="Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset.",
 )
 def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
-    """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c. Each model and dataset has a panel."""
+    """Draw Figure 1 of plt2016: macro-F of STO, FTA and OFO against 1/c.
+
+    Each pair of a model and a dataset has a panel.
+    """
     found: dict[tuple[str, str], list[ThresholdRecord]] = {}
     for record in records:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)

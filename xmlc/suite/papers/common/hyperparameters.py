@@ -100,7 +100,7 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 
 
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return the source of a record's hyperparameters, and P@1 on the validation set.
+    """Return the source of a record's hyperparameters, and the P@1 of these hyperparameters on the validation set.
 
     The source is a search by the workflow, or the source that the suite's configuration states, or None.
     """

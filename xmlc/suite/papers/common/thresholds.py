@@ -24,8 +24,8 @@ from xmlc.suite.results.titles import (
     model_title,
 )
 
-HASHED = "plt-hashed"  # The PLT of plt2016. The model "plt" is our variant of this PLT.
-FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
+HASHED = "plt-hashed"  # This model is the PLT of plt2016. The model "plt" is our variant of this PLT.
+FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # Only the tables `table4` and `measures` show these methods.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 

@@ -34,14 +34,14 @@ def _scores(methods: dict[str, InferenceRecord], names: Iterable[str], metric: s
 
 @statements.claim("inference-for-f-pays", INFERRED)
 def inference_for_f_pays(records: Sequence[InferenceRecord], metric: str = "instance_f") -> Iterator[Effect]:
-    """Compare the F-measure of H with the lowest F-measure of the methods that optimise F."""
+    """Compare the F-measure of the method H with the lowest F-measure of the methods that optimise F."""
     for dataset, model, seed, methods in _runs(records):
         of_h, others = _scores(methods, ["h"], metric), _scores(methods, FOR_F.get(model, ()), metric)
         if of_h and others:
             yield Effect(dataset, model, seed, min(others) - of_h[0])
 
 
-# The Hamming loss of H is compared with the lowest Hamming loss of the methods that optimise F.
+# The Hamming loss of the method H is compared with the lowest Hamming loss of the methods that optimise F.
 h_has_the_least_hamming_loss = statements.claim("h-has-the-least-hamming-loss", INFERRED)(
     partial(inference_for_f_pays.measure, metric="hamming_loss")
 )
@@ -91,7 +91,7 @@ meuf_poor_as_printed = statements.claim("meuf-poor-as-printed", SIMULATIONS)(
 
 @statements.claim("gfm-approaches-meuf", SIMULATIONS)
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
-    """Compare MEUF minus GFM at the smallest sample size with MEUF minus GFM at the largest sample size.
+    """Compare the difference MEUF minus GFM at the smallest and at the largest sample size.
 
     The samples of both sizes are independent.
     """

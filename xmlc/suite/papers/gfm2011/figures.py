@@ -40,7 +40,7 @@ APART = 0.7  # Horizontal distance between the points of two curves, in samples.
     caption="Expected F against the sample size for three models of labels, and time against the number of labels.",
 )
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
-    """Draw F-measures against the sample size for each model, and times against the number of labels.
+    """Draw F-measures against the sample size for each model, and inference times against the number of labels.
 
     There must be exactly one record.
     """
@@ -87,7 +87,7 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
 def _note(record: SimulationRecord) -> str:
     """Return the note below the panels.
 
-    The note explains how scores and times are obtained, because the paper does not.
+    The note explains how scores and times are obtained. The paper does not explain this.
     """
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"

@@ -72,10 +72,11 @@ OTHER_TREES = ("fastxml", "plt")
 METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
 FEW = 10  # The paper observes little gain from trees after the first `FEW` trees.
 FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset and M (Section 5).
-FEWER = 16  # The largest T_max divided by the T_max of the small trees.
+FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
-# The largest ratio of the deepest tree's depth to a balanced tree's depth, by dataset (Section 5).
+# Maps a dataset to the largest ratio that the paper allows: depth of the deepest tree to depth of a balanced tree
+# (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
@@ -154,7 +155,7 @@ def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
 def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the depth of the deepest tree with the depth of a balanced tree, and with the paper's upper bound."""
+    """Check the depth of the deepest tree against the depth of a balanced tree and the paper's upper bound."""
     for record in of_ours(records):
         if record.trees:
             times = max(record.trees.depths) / _log(record.dataset.m, record.setting("arity"))
@@ -164,9 +165,10 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the depths of the trees with the smallest and the largest T_max of a sweep. T_max limits the nodes.
+    """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound of the statement.
 
-    In the statement, phi is the ratio of the actual numbers of nodes.
+    T_max limits the number of nodes of a tree. The bound is 2 log_M phi. Here phi is the ratio of the actual numbers of
+    nodes.
     """
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
@@ -178,7 +180,7 @@ def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Ef
 
 @statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the trees at the largest T_max of a sweep with the trees at a sixteenth of this T_max.
+    """Compare the precision of the trees at the largest T_max of a sweep and at a sixteenth of this T_max.
 
     Trees of equal size are left out.
     """

@@ -30,7 +30,7 @@ R = TypeVar("R", bound=Record)
 PercentByMeasure = dict[str, float]  # Maps a measure to a score in percent.
 
 OURS, OTHER = "ldsm", "fastxml"
-# This model has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
+# Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
 BINARY = "ldsm-mean"
 EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))

@@ -98,7 +98,10 @@ def dominates_memory_tree(
 
 @statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
 def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Iterable[Effect]:
-    """Measure the same differences as `dominates_memory_tree`. Their absolute values are compared with the margin."""
+    """Measure the same differences as `dominates_memory_tree`.
+
+    The absolute values of the differences are compared with the margin.
+    """
     return dominates_memory_tree.measure(*given, policies)
 
 

@@ -50,7 +50,7 @@ def _by_accuracy(table: Table) -> Rows:
 
 
 def _made(table: Table) -> list[str]:
-    """Return a list with a note on the table's synthetic datasets, or an empty list if there are none."""
+    """Return a list with a note on the table's synthetic datasets. The list is empty if no dataset is synthetic."""
     made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
     return [
         f"{', '.join(made)}: made by `xmlc synth` to replace datasets of the paper that are not available. They have "
