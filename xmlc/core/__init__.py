@@ -1,1 +1,1 @@
-"""Provide errors, atomic files, schemas, threads, progress displays and provenance to all packages."""
+"""Provide functions that all packages use, such as functions for errors, files, threads and progress displays."""

@@ -1,4 +1,4 @@
-"""Write messages about operating-system errors. A message has the file, the failure and the remedy."""
+"""Write messages about operating-system errors. A message contains the file, the failure and the remedy."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ def sentence_of(error: OSError) -> str | None:
 
 
 def message_of(error: Exception) -> str:
-    """Return an error message for the command line. If a result is damaged, add the command that rebuilds it.
+    """Return the message that the command line prints for an exception.
 
-    The message of the exception itself has no such command, because users of the library may have no workflow.
+    If a result of the workflow is damaged, the message contains the command that rebuilds the result.
+
+    The text of the exception itself does not contain this command, because users of the library may have no workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
         return f"{error.file}: {error.fault}. Delete {error.target} and rebuild it: snakemake {error.target}"

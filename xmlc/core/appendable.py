@@ -41,13 +41,15 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # If there is a folder, these arrays have no rows. The arrays only hold the dtype and the lengths of the other
-        # axes.
+        # If there is a folder, these arrays have no rows. The arrays only store the dtype and the lengths of all axes
+        # except the first.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
     def append(self, **tasks: np.ndarray) -> None:
-        """Append a part to some of the arrays. The first part determines the dtype of an array and its other axes.
+        """Append a part to some of the arrays.
+
+        The first part of an array determines the array's dtype and the lengths of all axes except the first.
 
         Raises
         ------
@@ -77,7 +79,7 @@ class Appendable:
             self._sizes[name] = size
 
     def finished(self) -> dict[str, np.ndarray]:
-        """Return the arrays. Files are mapped copy-on-write. Nothing may be appended afterwards."""
+        """Return the arrays by name. Arrays in files are mapped copy-on-write. Call no `append` after this method."""
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)

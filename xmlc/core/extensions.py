@@ -17,7 +17,7 @@ def import_file(file: str | Path) -> ModuleType:
     """Run a Python file and return it as a module. The module has the file's name, unless another module has this name.
 
     The file may import modules in the same folder, like a script. A file in a package may use relative imports. Pickled
-    objects of its classes contain the module's name.
+    objects of the module's classes contain the name of the module.
 
     Raises
     ------

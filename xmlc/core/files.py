@@ -131,7 +131,7 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             stack.enter_context(locked(temporary))
             yield temporary
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # numpy's error for a full disk has no number.
+        if type(error) is OSError and error.errno is None:  # NumPy's error for a full disk has no ``errno``.
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)

@@ -68,9 +68,9 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 
 
 def allocating(zero: bool) -> Any:
-    """Return ``np.zeros`` or ``np.empty`` for kernels.
+    """Return an implementation of ``np.zeros`` (if ``zero`` is true) or ``np.empty`` for kernels.
 
-    For its own versions of these functions, numba compiles a function for each type and caller.
+    Numba's own implementations would compile a function for each type and caller.
     """
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
@@ -101,7 +101,7 @@ class Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Return the code generator.
+        """Return numba's code generator for the function.
 
         If the function gets no machine code, the returned object ignores calls of ``set_env``.
         """

@@ -56,7 +56,7 @@ class Progress:
         """Report the first compilation of a kernel. Numba calls this method when a compilation begins or ends."""
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
-            from xmlc.core.kernel_cache import kernel_folder  # A late import, because this module imports numba.
+            from xmlc.core.kernel_cache import kernel_folder  # Imported late, because `kernel_cache` imports numba.
 
             # If the folder is not writable, `kernel_cache` prints a warning.
             kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""

@@ -116,7 +116,8 @@ def _code(tree: ast.AST) -> str:
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
     """Return the sorted files that modules import, directly or indirectly. The modules' own files are included.
 
-    Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not.
+    Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not
+    followed.
 
     Parameters
     ----------
