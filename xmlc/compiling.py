@@ -47,7 +47,10 @@ def model_of(title: str, estimator: str, hyperparameters: Hyperparameters) -> Co
 
 
 def methods_of(thresholds: Sequence[str], inference: Sequence[str]) -> list[CompiledPart]:
-    """Return a `CompiledPart` for inference methods and one for threshold methods, if there are any methods."""
+    """Return a list with a `CompiledPart` for the inference methods and a `CompiledPart` for the threshold methods.
+
+    If there are no methods of a kind, the list has no `CompiledPart` for this kind.
+    """
     parts = [CompiledPart("inference", compile_inference, {"methods": inference})] if inference else []
     return [*parts, CompiledPart("thresholds", compile_thresholds, {"methods": thresholds})] if thresholds else parts
 
@@ -69,7 +72,8 @@ def compile_kernels(
     *estimators : str
         Names as in configuration files: ``"plt"``, ``"swnn"``, ``"fastxml"``.
     hyperparameters : dict, optional
-        Hyperparameters of each estimator that affect which kernels it uses: ``{"tree": "kmeans"}``.
+        Hyperparameters that every listed estimator gets. Only hyperparameters that affect the choice of kernels are
+        needed: ``{"tree": "kmeans"}``.
     thresholds, inference : sequence of str
         Names of methods: ``"sto"``, ``"gfm"``.
     to : path, optional
@@ -108,7 +112,7 @@ def compile_kernels(
 
 
 def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[CompiledPart, float]]:
-    """Compile parts in ``cores`` processes. Yield each part with its wall seconds when it is done."""
+    """Compile parts in ``cores`` processes. Yield each compiled part, and the wall seconds of its compilation."""
     if not parts:
         return
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:

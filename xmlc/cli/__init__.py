@@ -203,7 +203,7 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # Frames of tracebacks keep deleted files open, which may fill the disk of the log.
+    while error:  # Tracebacks keep deleted files open. Without this loop, these files may fill the disk of the log.
         error.__traceback__, error = None, error.__context__
     gc.collect()
     with suppress(OSError):  # If standard error cannot be written, only the exit status reports the error.

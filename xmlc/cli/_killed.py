@@ -17,8 +17,8 @@ SET_DEATH_SIGNAL = 1  # The constant PR_SET_PDEATHSIG of Linux.
 def go_on_in_child(step: str) -> None:
     """Run the rest of this program in a child process.
 
-    The parent passes signals on, and ends with the child's exit status. If a signal ends the child process, the parent
-    prints an error message. On systems other than Linux, there is no child process.
+    The parent process passes signals on to the child process, and ends with the child's exit status. If a signal ends
+    the child process, the parent prints an error message. On systems other than Linux, there is no child process.
     """
     if sys.platform != "linux":
         return

@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba's threads, and return the number. This option is eager, so it runs before numba is imported."""
+    """Limit numba to ``value`` threads, and return ``value``. Eager options run before numba is imported."""
     set_process_threads(value)
     return value
 
@@ -50,7 +50,7 @@ def out_option(
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
     """Return a JSON object as a dict.
 
-    Raise an error for repeated keys, because Python's parser would keep only the last.
+    Raise an error if a key is repeated, because Python's parser would keep only the key's last value.
     """
     if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
         raise click.BadParameter(f"found {twice[0]} twice, expected each hyperparameter once")

@@ -19,7 +19,7 @@ from typing import Any
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import lines_of, table_rows
 
-NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Names of columns in CSV.
+NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Names of columns in a CSV file of predictions.
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]} with descending scores, or CSV of `xmlc predict`'
 
 
@@ -70,7 +70,7 @@ def read_predictions(file: Path) -> list[Prediction]:
             names, scores = [name for name, _ in row["labels"]], [float(score) for _, score in row["labels"]]
             chosen = row.get("set", names)
             are_names = isinstance(chosen, list) and all(isinstance(name, str | int) for name in names + chosen)
-            # The comparison of scores is also false for NaN.
+            # Comparisons with NaN are false, so scores that are NaN raise the error, too.
             if not are_names or not all(one >= other for one, other in pairwise([math.inf, *scores])):
                 raise ValueError
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):

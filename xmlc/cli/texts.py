@@ -230,7 +230,8 @@ def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
 def is_texts(file: Path, format: str | None) -> bool:
     """Return whether a file contains texts instead of features, by its format or its suffix.
 
-    The suffix ``.txt`` is ambiguous. Such a file contains texts if fastText's ``__label__`` is in the first line.
+    The suffix ``.txt`` is ambiguous. A file with this suffix contains texts if fastText's ``__label__`` is in the first
+    line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
