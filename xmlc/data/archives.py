@@ -153,8 +153,8 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the
         archive has no effect.
     wanted : collection of str
-        Base names of files. If you pass one name and the archive contains a single file, this file is extracted under
-        your name.
+        Base names of files. If you pass one name and the archive contains a single file, the extracted file gets
+        the name that you passed.
     folder : Path
         Folder for the extracted files. Pass a temporary folder, because some files may remain in it after an error.
 

@@ -135,4 +135,4 @@ def places_of(matrix: CSR) -> np.ndarray:
 
 def resize(matrix: CSR, n_rows: int, n_columns: int) -> None:
     """Remove or add rows and columns in place. Removed columns must have no stored entries."""
-    matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # the stubs forbid any use
+    matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # scipy's stubs reject every call of `resize`

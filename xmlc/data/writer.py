@@ -20,8 +20,8 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
-# Below this value, different multiples of 1 / 10000 are different numbers in single precision. Each multiple is
-# therefore the shortest decimal of its number.
+# Below this value, different multiples of 1 / 10000 are different numbers in single precision. The shortest decimal of
+# such a number is therefore the multiple itself.
 MOST = 1024.0
 
 

@@ -124,7 +124,7 @@ class MalformedLines:
         self.path, self.count, self.messages = path, 0, list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add one malformed line. ``line`` is the number of this line, counted from 1."""
+        """Add a malformed line to the collected lines. ``line`` is the line's number, counted from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")

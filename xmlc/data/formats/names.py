@@ -41,8 +41,8 @@ class LabelNames:
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: The URI of each label that has a URI, and the labels with two URIs. Labels with two URIs are named by their
-        #: URIs.
+        #: ``uris`` maps labels to their URIs. ``shared`` contains the labels with two or more URIs, which are named
+        #: by their URIs.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False

@@ -239,7 +239,10 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _token(text: bytes, position: int) -> str:
-    """Return the token at a position, up to the next blank. If the token is empty, return the line up to this blank."""
+    """Return the token between a position and the next blank.
+
+    If there is a blank at the position, return the part of the line before the position.
+    """
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
@@ -255,7 +258,7 @@ def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: i
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays and empty the list, which frees the memory of the parts."""
+    """Concatenate the arrays in a list, and empty the list, so that the memory of its arrays is released."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole

@@ -22,7 +22,8 @@ CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a mul
 RANK_PENALTY = 0.35  # This factor times the logarithm of a label's rank is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-# Random numbers of a row with counters below this one draw features and values. The other random numbers draw labels.
+# A row's random numbers with counters below DRAW_COUNTER determine features and values. All other random numbers
+# determine labels.
 DRAW_COUNTER = 1 << 32
 MODIFIERS = 3
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
