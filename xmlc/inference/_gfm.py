@@ -4,9 +4,9 @@ An instance is first converted to a compact form. The compact form contains only
 probability is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along
 the labels.
 
-Three kernels run on a block of instances. Their inputs are dense P, samples, and marginals. Each kernel returns
-``kept``, the labels of the best sets, as uint32, instance after instance. Each kernel writes the sizes of the best sets
-and their expected F-measures to arrays.
+Three kernels run on a block of instances. The first kernel reads dense P, the second reads samples, and the third reads
+marginals. Each kernel returns ``kept``, the labels of the best sets, as uint32, instance after instance. Each kernel
+writes the sizes and the expected F-measures of the best sets to arrays.
 """
 
 import numpy as np
@@ -257,7 +257,10 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
 
 @njit(cache=True, nogil=True)
 def rank_places(values, ids, order):
-    """Rank values (in multiples of `GRAIN`), ties by ascending id, and write the first ``order.size`` indices."""
+    """Write the indices of the ``order.size`` largest values to ``order``, in descending order of the values.
+
+    If values are equal in multiples of `GRAIN`, the value with the smaller id is first.
+    """
     grains, heap = np.empty(values.size), np.empty(values.size, dtype=np.int64)
     for i in range(values.size):
         grains[i] = np.rint(values[i] / GRAIN)
@@ -268,7 +271,7 @@ def rank_places(values, ids, order):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def keep_largest(values, ids, k, kept):
-    """Write the ids of the ``k`` largest values, in no order.
+    """Write the ids of the ``k`` largest values to ``kept``, in any order.
 
     If values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
 
@@ -305,7 +308,10 @@ def keep_largest(values, ids, k, kept):
 
 @njit(cache=True, nogil=True)
 def by_descending_marginal(P, ids):
-    """Return a compact P (S, L) and its labels (L,), sorted by descending marginal (the sum over the sizes)."""
+    """Return a compact P (S, L) and ids (L,), after sorting the labels by descending marginal.
+
+    The marginal of a label is the sum of its column of P.
+    """
     marginals = np.zeros(ids.size)
     for s in range(P.shape[0]):
         for i in range(ids.size):

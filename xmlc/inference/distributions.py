@@ -200,7 +200,8 @@ def truncation_bound(
     dropped : float or ndarray, shape (n,)
         The sum delta of the dropped marginals. The sum is at most kappa times the number of dropped labels. You can
         also pass the number of true labels below the minimum probability (`missed_below` on a validation set). The
-        bound is linear in delta except for the minimum, so the mean over the instances then estimates the mean bound.
+        bound is linear in delta except for the term min(delta, 2 kappa), so the mean over the instances then estimates
+        the mean bound.
     kappa : float
         The minimum probability, which no dropped marginal exceeds. 1 is always valid.
     independent : bool
@@ -266,7 +267,7 @@ def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, 
     Y_hat : boolean csr_array, shape (n, m)
         The sets that an exact maximiser infers from the estimates.
     expected_f : ndarray of float64, shape (n,)
-        The maximiser's values of the sets.
+        The expected F-measure of each set, as returned by the exact maximiser.
     """
     missed = missed_below(marginals, Y)
     return min(mean(missed), 2 * min_probability) + mean(truncation_bound(Y_hat, expected_f, missed, kappa=0.0))

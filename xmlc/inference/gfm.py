@@ -107,7 +107,10 @@ def gfm_t(
 
 
 def _maximise(P: Any, p_empty: object, sizes: object, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
-    """Run Algorithm 1. ``options`` are ``by_marginal`` and ``thresholds`` of `xmlc.inference._gfm.best_size`."""
+    """Return the best set of each instance and its expected F-measure, by Algorithm 1 of gfm2011.
+
+    ``options`` are the arguments ``by_marginal`` and ``thresholds`` of `xmlc.inference._gfm.best_size`.
+    """
     if isinstance(P, Samples):
         return _from_samples(checked_samples(P), n_jobs, options)
     if p_empty is None and not isinstance(P, LabelsBySize):

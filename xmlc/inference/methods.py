@@ -103,10 +103,11 @@ def infer_blocks(
     time_limit_seconds: float | None = None,
     size_weights: np.ndarray | None = None,
 ) -> tuple[CSR, np.ndarray] | None:
-    """Run a method block by block, and stop after a time limit, as for the entries "-" in Table 1 of gfm2011.
+    """Run a method block by block, and stop after a time limit.
 
-    The block size depends only on the method and the data, and does not change the result. The function checks the time
-    between blocks, so a run exceeds the limit by at most one block.
+    Table 1 of gfm2011 has the entry "-" for methods that exceeded such a limit. The block size depends only on the
+    method and the data, and does not change the result. The function checks the time between blocks, so a run exceeds
+    the limit by at most one block.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return the instances ``block`` of any distribution. ``block`` is a slice with a start, a stop and step 1."""
+    """Return a distribution for only the instances in ``block``, a slice with a start, a stop and step 1."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)

@@ -31,8 +31,8 @@ from xmlc.kernels.sums import in_turn
 LARGEST = 255  # All sizes above LARGEST share one weight.
 MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
 ITERATIONS, ENOUGH = 300, 1e-3
-RARE = 1e-3  # Subtractions are too inaccurate if Z, divided by the greatest weight, is at most RARE.
-LEAST = 1e-250  # If Z, divided by the greatest weight, is at most LEAST, `reach` scales the odds to avoid underflow.
+RARE = 1e-3  # Subtractions are too inaccurate if Z (`best_of_sizes`) is at most RARE times the largest weight.
+LEAST = 1e-250  # If Z is at most LEAST times the largest weight, `reach` scales the odds to avoid underflow.
 RANKED = 12  # The number of labels that are ranked at first. If more labels are needed, the number doubles.
 MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
@@ -309,7 +309,9 @@ def reach(p, weights):
 
 @njit(cache=True, nogil=True)
 def best_of_sizes(p, ids, weights, heap):
-    """Maximise the expected F-measure of one instance with weighted sizes: GFM on P_is g(s) / Z.
+    """Maximise the expected F-measure of one instance with weighted sizes, by GFM on P_is g(s) / Z.
+
+    Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
 
     The k largest entries of column k of F = PW belong to the k most probable labels. Let p_i >= p_j, and let Q be the
     distribution of the number of positives other than i and j. Then p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and both
@@ -376,10 +378,10 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
     Subtractions are inaccurate if all weighted sizes are improbable.
 
-    All odds are multiplied by 2^e. P is computed from the distribution A_i of the number of positives among the first i
-    labels of the ranking, and B_i among the other labels: p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All terms are
-    positive, so the relative errors are a few rounding errors. Time is O(L S log k + k S^2), where S is the number of
-    sizes that are not ignored.
+    All odds are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first i labels of
+    the ranking, and B_i the distribution among all other labels. Then p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All
+    terms are positive, so the relative errors are a few rounding errors. Time is O(L S log k + k S^2), where S is the
+    number of sizes that are not ignored.
 
     Parameters
     ----------
