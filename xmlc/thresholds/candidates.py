@@ -5,7 +5,7 @@ hits and falls with the number of predictions, one of the candidates is optimal.
 same hits as the next higher candidate, and more predictions.
 
 A label has at most as many candidates as positives. The time for sorting and the memory therefore depend on the number
-of positives. Neither depends on the number of estimates, which may be in memory-mapped files.
+of positives, and not on the number of estimates. The estimates may be in memory-mapped files.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Candidates(NamedTuple):
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            # An estimate above its minimum may equal the minimum in float32, and is then not predicted.
+            # An estimate above its minimum may equal the minimum in float32. Its label is then not predicted.
             least = np.where(last > none, largest, np.maximum(minima, below))
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least).astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():
@@ -96,7 +96,7 @@ class Candidates(NamedTuple):
 
 
 def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = False) -> Candidates:
-    """Find the candidate thresholds of each label, or common thresholds of all labels.
+    """Find the candidate thresholds of each label, or the candidates for a common threshold of all labels.
 
     Parameters
     ----------
@@ -150,14 +150,17 @@ def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = Fa
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return for each candidate the sum of the counts of this and all higher candidates of its group, int64 (c,)."""
+    """Return the cumulative count of each candidate, int64 (c,).
+
+    The cumulative count is the sum of the counts of the candidate and of all higher candidates in the same group.
+    """
     sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
 @njit(cache=True, nogil=True)
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of all pairs of an instance and a label that it carries, and return the number of pairs.
+    """List the estimates of all pairs of an instance and one of its true labels. Return the number of pairs.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from xmlc.thresholds.methods import ThresholdMethod
 MOST_PASSES = 100
 # xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. If the sum of the
 # estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro- or
-# macro-F falls by about a point. If four fifths are missing, micro-F falls by 3 points.
+# macro-F falls by about a point. If four fifths of the estimates are missing, micro-F falls by 3 points.
 WRONG = 2.0
 
 

@@ -77,7 +77,7 @@ class OnePassMethod(ThresholdMethod):
     """
 
     n_jobs: int | None
-    _counted: Any = None  # counters over all instances since the last ``fit``
+    _counted: Any = None  # The counters include all instances since the last ``fit``.
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Forget earlier instances and learn the thresholds. Parameters and errors are documented in `STO.fit`."""
@@ -159,7 +159,8 @@ class FTA(OnePassMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value of ``grid``, in the same order, if all labels use the same value.
+        Validation macro-F (0/0 = 1) of each value in ``grid``, in the order of ``grid``. Each score holds for a single
+        value that all labels use.
 
     Notes
     -----
@@ -189,7 +190,8 @@ class FTA(OnePassMethod):
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
         """Count hits and predictions at each fixed threshold, then choose thresholds by all counts since ``fit``."""
         lower, grid = lower_bounds_of(self.lower_bounds, n_labels), checked_grid(self.grid)
-        if self._counted is None:  # counters of positives, and of hits and predictions at each threshold, lowest first
+        if self._counted is None:
+            # The arrays count the positives, and the hits and predictions at each threshold, lowest threshold first.
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)

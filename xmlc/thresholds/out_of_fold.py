@@ -186,7 +186,7 @@ def unfitted(estimator: Any) -> Any:
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> CSR:
-    """Return the estimates of any model above a threshold, CSR of shape (n, m).
+    """Return the estimates of any model that exceed a threshold, CSR of shape (n, m).
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def of_positive_class(model: Any, found: Any) -> np.ndarray:
         A model whose ``classes_`` lists the classes of each label. A label without negative or positive instances has
         only one class.
     found : list of ndarray, shape (n, classes of the label)
-        The result of ``predict_proba``, with an array for each label. For a single label, the array itself instead of a
-        list.
+        The result of ``predict_proba``, a list with an array for each label. If there is a single label, ``found`` is
+        this label's array instead of a list.
     """
     classes = model.classes_
     if not isinstance(found, list):

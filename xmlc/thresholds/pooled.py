@@ -120,7 +120,10 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 @njit(cache=True, nogil=True)
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
-    """Add to ``gains`` each candidate's measure, summed over instances, minus the sum of the next higher candidate.
+    """Add the gain of each candidate to ``gains``.
+
+    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold. The gain is the
+    candidate's sum minus the sum of the next higher candidate.
 
     A predicted label changes only the measure of its instance. The kernel therefore sorts the estimates of one instance
     at a time.
@@ -172,7 +175,9 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
 
 @njit(cache=True, nogil=True)
 def best_sum(lowest, gains, empty, n_instances, threshold):
-    """Find the candidate with the highest sum over instances. Among equal sums, the highest threshold is chosen.
+    """Find the candidate with the highest sum of the measure over instances.
+
+    Among candidates with equal sums, the highest threshold is chosen.
 
     Sums are regarded as equal if they differ by at most one unit per instance, because rounding can cause such a
     difference.

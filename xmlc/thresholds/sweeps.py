@@ -169,7 +169,7 @@ def tune(
 
     Notes
     -----
-    Of two points with equal scores, the earlier one is chosen, which has the higher thresholds.
+    If two points have equal scores, the earlier point is chosen, which has the higher thresholds.
 
     Examples
     --------
