@@ -59,7 +59,10 @@ def bench_estimated(out: Path | None) -> None:
 
 
 def jobs_of(project: Project, results: Path) -> list[Job]:
-    """Return the jobs of models that have records below a folder, each with the total costs of its records."""
+    """Return the jobs that have records with measured costs below the folder ``results``.
+
+    CPU seconds and bytes on disk are totals over a job's records, and the memory is the maximum over these records.
+    """
     steps: dict[run_costs.Job, list[Any]] = {}
     files = sorted(results.rglob("*.json"))
     paths = [str(Path("results", file.relative_to(results))) for file in files]

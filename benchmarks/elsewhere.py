@@ -86,7 +86,7 @@ def split_of(Y_test: sparse.csr_array) -> str:
 
 
 def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
-    """Return the results with which a contender may be compared: same split, form of the rows and subset."""
+    """Return the results to compare with the contender ``method``: on the same split, form of the rows and subset."""
     wanted = (split, rows, subset)
     return [
         figure

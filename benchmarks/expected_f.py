@@ -34,8 +34,9 @@ from xmlc.thresholds.out_of_fold import OutOfFold
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
 PRIOR = " with prior"  # Priors of labels come from the 80 % split, even for the model that is trained on all data.
-# Maps each convention for 0/0 to the measure for which thresholds are tuned and to the ExpectedF in the comparison.
-# With 0/0 = 0, the mean over all labels is proportional to the mean over the labels present in the test set.
+# `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are tuned, and the ExpectedF
+# with which these thresholds are compared. With 0/0 = 0, the mean over all labels is proportional to the mean over the
+# labels present in the test set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -131,7 +132,10 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 
 
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
-    """Yield the test scores of all methods, including label sets of the best ``TOP`` and the best ``size`` labels."""
+    """Yield the test scores of all methods.
+
+    For comparison, two methods predict the best ``TOP`` labels and the best ``size`` labels of each instance.
+    """
     tuned = {
         (method, by): found
         for method in METHODS

@@ -84,7 +84,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
 
 
 def swnn_settings() -> dict[str, Hyperparameters]:
-    """Return the names and hyperparameters of both contenders."""
+    """Return the hyperparameters of SWNN in the two compared settings, by name of the contender."""
     settings = [paper_setting("plt2016", "swnn", "", otherwise).hyperparameters for otherwise in SWNN_OTHERWISE]
     return {"SWNN, " + ", ".join(f"{key} {value:g}" for key, value in own.items()): own for own in settings}
 

@@ -96,7 +96,7 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 def tuned_by_each(
     method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return the best score and its thresholds for each measure that selects a grid point.
+    """Return the best score and the thresholds with this score, for each measure that selects a grid point.
 
     A single sweep over the grid serves all measures.
     """

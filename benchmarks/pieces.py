@@ -62,7 +62,7 @@ SEED = 7
 # Marginals of 24 labels. The approximation `meuf_approx` has fewer states.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances for slow methods.
-ROWS, TEST_ROWS = 1500, 300  # Numbers of training and test instances that are used of a real dataset.
+ROWS, TEST_ROWS = 1500, 300  # Maximum numbers of training and test instances of a prepared dataset.
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
 HINGE: Hyperparameters = {"weight_threshold": 0.05, "solver": "batch", "loss": "squared_hinge", "hinge_power": 3}

@@ -55,7 +55,7 @@ WHAT = {
 AT_LEAST = 0.3  # Minimum seconds of each task in a round. A small test set takes only a few milliseconds.
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
-OPENED = "classifiers evaluated"  # This number is a mean over instances.
+OPENED = "classifiers evaluated"  # Mean number of evaluated classifiers per instance.
 # Share of instances for which a search returns the same labels in the same order as the exact search.
 EXACT = "is exact"
 CERTIFIED = "proved by the beam"  # Share of instances for which the beam search proves that its result is exact.

@@ -153,7 +153,7 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 
 
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
-    """Return a program's own label sets, and the sets that `LabelSets` chooses from its scores, by task and measure.
+    """Return a program's own label sets, and the sets that `LabelSets` chooses from the scores, by task and measure.
 
     If a program only ranks labels, the best k labels count as the program's own sets. k is the rounded mean number of
     labels of a training instance.

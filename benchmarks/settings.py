@@ -18,8 +18,8 @@ ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
 # has the loss that gives probabilities. A dataset without tuned values uses the values of delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
 # Third, the authors' programs were run elsewhere with other values. LdSM had the values for Delicious in its README,
-# and divided a leaf's histogram by its sum. FastXML had rows of unit length. SWNN had both settings below. The second
-# setting is the paper's.
+# and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with both settings
+# in `SWNN_OTHERWISE`. The second of these settings is the paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})

@@ -84,7 +84,7 @@ class NapkinXCPLT(NapkinXCModel):
     random_state : int
         Seed.
     n_jobs : int or None
-        Threads.
+        Number of threads.
     """
 
     _: KW_ONLY
@@ -162,7 +162,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the runs of the program in order. A run has a first instance, an end, and options of the training."""
+        """Return the runs of the program in order: start and end of the instances to train on, and training options."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
@@ -211,8 +211,8 @@ class NapkinXCOPLT(NapkinXCOnline):
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Threads for prediction. Training uses one thread, because napkinXC's training is not reproducible with more
-        threads.
+        Number of threads for prediction. Training uses one thread, because napkinXC's training is not reproducible with
+        more threads.
     """
 
     policy: str = "best_greedy"
@@ -245,7 +245,7 @@ class NapkinXCIPLT(NapkinXCOnline):
     random_state : int
         Seed of the order of the instances and of the tree.
     n_jobs : int or None
-        Threads for prediction. Training uses one thread.
+        Number of threads for prediction. Training uses one thread.
     """
 
 

@@ -49,7 +49,7 @@ class OmikujiParabel(ProgramModel):
     min_branch_size : int
         A node with fewer labels than this number is a leaf.
     n_jobs : int or None
-        Threads.
+        Number of threads.
     """
 
     n_trees: int = 3
