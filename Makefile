@@ -194,8 +194,8 @@ report-of-five-seeds: $(ENV)/has-base
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
 	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report.html
 
-# A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files must state one
-# version.
+# A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files must state the
+# same version.
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' xmlc/__init__.py)
 DAY     = $(shell sed -n '/^## /{s/^## $(VERSION) - //p;q;}' CHANGELOG.md)
 

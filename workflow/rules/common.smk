@@ -130,7 +130,8 @@ def prefix(wildcards, output):
 
 def tell_plan():
     """Print what this run's tables omit, the estimated cost of its jobs, and whether this machine is large enough."""
-    cores = workflow.resource_settings.cores or 1  # The number is 1 in a dry run by default, and None on a cluster.
+    # `resource_settings.cores` is 1 in a dry run by default, and None on a cluster.
+    cores = workflow.resource_settings.cores or 1
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     here = Machine.here(cores if cores > 1 else os.cpu_count())
@@ -141,7 +142,7 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print the plan of a dry run and its jobs. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
+    """Print the plan and the jobs of a dry run. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
     if workflow.dryrun:
         with suppress(XmlcError):  # Planning has already ended with this error.
             tell_plan()

@@ -6,7 +6,7 @@ rule download:
         "logs/{dataset}/download.log",
     wildcard_constraints:
         dataset=rf"(?!(?:{jobs.one_of(project.made)})$){paths.NAME}",
-    retries: 0  # `xmlc download` itself tries again after a failure
+    retries: 0  # `xmlc download` itself tries again after a failure.
     # This rule runs on the machine on which Snakemake was started, because cluster nodes often have no internet access.
     localrule: True
     conda:

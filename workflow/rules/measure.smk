@@ -9,7 +9,7 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks batched models
+        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks batched models.
     priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"

@@ -41,7 +41,8 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{split}/train.log",
     wildcard_constraints:
         dataset=kept,
-        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",  # all except batched models
+        # This rule trains no batched models.
+        model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",
     conda:
         "../envs/xmlc.yaml"
     threads: threads
