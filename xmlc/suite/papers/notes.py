@@ -1,4 +1,4 @@
-"""Write the footnotes that tables have in common. The footnotes describe data, seeds, threads, and the meaning of columns."""
+"""Write the footnotes that tables have in common, on data, seeds, threads, and the meaning of columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECTED_F = (
 
 
 def notes_of(table: Table) -> list[str]:
-    """Return the footnotes that tables have in common: on data, seeds, threads, and the meaning of columns."""
+    """Return the footnotes that tables have in common, on data, seeds, threads, and the meaning of columns."""
     records, definition = table.records, table.definition
     lines = [digests_line(records), *synthetic_line(records)]
     if seeds := sorted({record.seed for record in records if isinstance(record, Record)}):
