@@ -20,7 +20,7 @@ FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
 # Keys of an entry that define how the dataset's files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
-#: Number of files for one part of a dataset, in formats with several files.
+#: Number of files for the training set or the test set, in formats with several files per set.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
 # `manual` and `digests` are folders next to the folders of datasets. Snakemake refuses a name that repeats a part
@@ -43,10 +43,10 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 
 
 class SplitFiles(TypedDict):
-    """Describe how one data file is split.
+    """Describe how a single data file is split into training and test set.
 
-    ``train`` and ``test`` are files of row numbers, which start from 1. Row numbers are in the column ``column`` of
-    these files, counted from 0.
+    ``train`` and ``test`` are names of files with row numbers. Row numbers start from 1. The column ``column`` of each
+    file contains the row numbers. Column numbers start from 0.
     """
 
     train: str
@@ -62,9 +62,9 @@ class FileFacts(TypedDict):
 
 
 class Shape(TypedDict):
-    """Hold sizes that no paper publishes exactly: the number of labels, and averages over training instances.
+    """Hold the sizes of a dataset that no paper publishes exactly: number of labels, and averages over instances.
 
-    These numbers were counted on copies of the data.
+    These numbers were counted on copies of the data. The averages are over the training instances.
     """
 
     nonzeros: NotRequired[PositiveAverage]
@@ -73,10 +73,10 @@ class Shape(TypedDict):
 
 
 class PublishedCounts(Shape):
-    """Hold published counts of a dataset, averages over its training instances and labels, and their source.
+    """Hold the published counts and averages of a dataset, and the source of these numbers.
 
-    ``nonzeros`` is the average number of non-zeros of an instance. A difference between ``nonzeros`` and the data is
-    not reported.
+    Averages are over the training instances or over the labels. ``nonzeros`` is the average number of non-zeros of an
+    instance. xmlc does not report a difference between the published ``nonzeros`` and the average in the data.
     """
 
     n_train: NotRequired[PositiveCount]
@@ -112,7 +112,7 @@ class Synthetic(TypedDict):
 
 
 class Address(TypedDict):
-    """Hold the address of a file in a git repository, and the git id of its expected content."""
+    """Hold the address of a file in a git repository, and the git id that the file's content must have."""
 
     url: Url
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the file, 40 digits from 0-9 and a-f")]
@@ -121,8 +121,8 @@ class Address(TypedDict):
 class Size(NamedTuple):
     """Describe the size of a dataset: numbers of instances, features and labels, and averages per instance.
 
-    The defaults are for datasets outside the catalogue. The papers' datasets have 20 to 700 features and 2 to 75 labels
-    per instance.
+    The defaults are for datasets outside the catalogue. For comparison, an instance of the papers' datasets has on
+    average 20 to 700 non-zero features and 2 to 75 labels.
     """
 
     n_train: float = 50_000.0
@@ -134,7 +134,7 @@ class Size(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Return the bytes of the dataset's arrays: 8 per non-zero, and 4 per label of an instance."""
+        """Return the bytes of the dataset's arrays: 8 bytes per non-zero, and 4 bytes per label of an instance."""
         return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
 
 
@@ -149,8 +149,8 @@ class Dataset:
     format: Format = "repository"
     #: Whether label ids start from 0. For svmlight, this applies to feature ids, too.
     zero_based: bool = True
-    #: Names of the training and test files in ``resources/<name>``. Some formats need several files for each of the two
-    #: sets. A single name is equivalent to a list with this name.
+    #: Names of the training and test files in ``resources/<name>``. In some formats, each of the two sets consists of
+    #: several files. A single name is equivalent to a list with this name.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
     #: XML file with the names of an ARFF dataset's labels. A file of MEKA needs no XML file, because the header
@@ -165,16 +165,16 @@ class Dataset:
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: Entries for the same data in other files. The alternatives are tried if all sources of this entry fail.
+    #: Entries that describe the same data in other files. The alternatives are tried if all sources of this entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
     #: Unpublished sizes of large datasets, for cost estimates and rehearsals. These sizes do not affect the data.
     shape: Shape | None = field(default=None, repr=False)
-    #: Evidence about each paper's split. The evidence affects how published numbers are judged, but not the data.
-    #: Therefore the entry's text does not contain the evidence.
+    #: Maps each paper to evidence about the split that the paper uses. The evidence affects how published numbers are
+    #: judged, but not the data. Therefore `repr` of an entry does not contain the evidence.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: Propensity parameters A and B. None selects the values for the dataset's name. The parameters affect neither the
-    #: data nor the entry's text.
+    #: Propensity parameters A and B. None selects the values for the dataset's name. The parameters do not affect the
+    #: data, so `repr` of an entry does not contain the parameters.
     propensity: Propensity | None = field(default=None, repr=False)
     #: Parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
@@ -190,12 +190,18 @@ class Dataset:
 
     @property
     def sources(self) -> list[tuple[str, Any]]:
-        """Return the data's sources: ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``."""
+        """Return the sources of the data as pairs.
+
+        A pair is ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``.
+        """
         return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
 
     @property
     def size(self) -> Size:
-        """Return the size of the published or generated dataset. Unknown numbers have default values."""
+        """Return the size of the dataset: the published numbers, or the numbers for generating it.
+
+        Unknown numbers have default values.
+        """
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
             given["labels_per_instance"] = 1
@@ -204,16 +210,16 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return all published and unpublished sizes of the dataset."""
+        """Return the sizes of the dataset in the keys `published` and `shape`."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return parameters of `xmlc synth` for a dataset of this shape, with 1 / ``one_in`` of the instances.
+        """Return the parameters of `xmlc synth` for a dataset of this shape, but with 1 / ``one_in`` of the instances.
 
         Raises
         ------
         XmlcError
-            The entry lacks a number of this shape.
+            The entry lacks one of the numbers that `Size` contains.
         """
         known = self.known_shape
         if missing := ", ".join(key for key in Size._fields if key not in known):
@@ -266,11 +272,11 @@ class Dataset:
 
     @property
     def layout(self) -> dict[str, Any]:
-        """Return the keys that define how the files are read, for ``source.json``."""
+        """Return the part of the entry that defines how the files are read. ``source.json`` contains this part."""
         return {key: getattr(self, key) for key in LAYOUT}
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return the entry with the files and the format of a ``source.json``."""
+        """Return a copy of the entry with the file names and the format from a ``source.json``."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -304,7 +310,7 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
 
 
 def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
-    """Return a dataset's entry. A dataset outside the catalogue gets a new entry, and is expected in the mirror.
+    """Return a dataset's entry. A dataset outside the catalogue gets a new entry, and must be in the mirror.
 
     Raises
     ------
@@ -316,12 +322,12 @@ def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Return the size and SHA-256 of every file in a folder, by name in alphabetical order."""
+    """Return the size and the SHA-256 of each file in a folder, by file name in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return a named copy of an entry.
+    """Return a copy of an entry with the given name.
 
     The entry's alternatives get the same name. Alternatives without a filter file get the entry's filter file.
     """
@@ -330,7 +336,7 @@ def _named(name: str, entry: Dataset) -> Dataset:
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Return texts about keys of an entry that contradict each other. Types cannot express these contradictions."""
+    """Return one text for each contradiction in an entry that the types do not exclude."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder and without a leading dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

@@ -1,4 +1,4 @@
-"""Check suites: reserved names, mentioned models, hyperparameters and methods."""
+"""Check the names in a suite, and the estimators, hyperparameters and methods of the suite's models."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RESERVED = frozenset(
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the folders of models.
-# Hyperparameters that each run sets. If a suite set these values, all runs would have the same seed, or use more
-# threads than planned.
+FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the models' folders. No model may have these names.
+# Hyperparameters that each run sets. If a suite set these hyperparameters, all runs would have the same seed, or use
+# more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
@@ -36,14 +36,14 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        Names of additional datasets, grouped by their source.
+        Names of additional datasets, by the place in the configuration where they are named.
 
     Raises
     ------
     XmlcError
     """
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite may have the name of its own dataset, like the demo.
+    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite may have its own dataset's name, like the demo.
     places = {where: ({*names}, taken) for where, names in datasets.items()}
     for suite in suites.values():
         places[f"{suite.file}: datasets"] = {*suite.datasets}, taken
@@ -80,13 +80,13 @@ def check_mentions(suite: Suite) -> None:
 def check_models(suite: Suite) -> None:
     """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
 
-    Hyperparameters of baselines, and of users' models that inherit `__init__`, are known only after an import. A job
-    checks these hyperparameters when it begins. Classes of other libraries are imported and instantiated here.
+    Hyperparameters of baselines, and of users' models that inherit `__init__`, are known only after an import. Each job
+    checks these hyperparameters before training. Classes of other libraries are imported and instantiated here.
 
     Raises
     ------
     XmlcError
-        Some estimators or hyperparameters are wrong. The message has the values found and expected.
+        An estimator or a hyperparameter is wrong. The message contains the wrong value and the expected values.
     """
     for name, model in suite.all_models.items():
         try:
@@ -130,7 +130,7 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
 
 
 def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Check the hyperparameters of an estimator of the package."""
+    """Check the hyperparameters of a model whose estimator is in xmlc."""
     known: Mapping[str, Any] | None = domains_of(model.estimator)
     if model.estimator == "estimates":
         known = {"validation": None, "test": None}
@@ -155,7 +155,7 @@ def check_methods(suite: Suite) -> None:
     Raises
     ------
     XmlcError
-        A method is unknown. The message has the values found and expected.
+        A method is unknown. The message contains the wrong name and the expected names.
     """
     texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
     named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
@@ -166,13 +166,13 @@ def check_methods(suite: Suite) -> None:
 
 
 def check_file(estimator: str, given: Iterable[str]) -> None:
-    """Check that a user's file exists, is valid Python and defines the class of an estimator.
+    """Check that a user's file exists, is valid Python and contains the name of an estimator's class.
 
     If the class has its own `__init__`, check that this method accepts the given hyperparameters.
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The name may be defined by a class or by an import.
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The file may define or import the class.
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
         raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind):
@@ -186,9 +186,9 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
-    """Return the arguments of a class's own `__init__`.
+    """Return the names of the arguments of a class's own `__init__`.
 
-    Return None if there is no `__init__` or it takes any arguments.
+    Return None if the class has no own `__init__`, or if this method has an argument such as ``**kwargs``.
     """
     own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
     if not (method := next(own, None)) or method.args.kwarg:

@@ -1,4 +1,7 @@
-"""Predict the costs of a training. The cost model is fitted to measurements of `benchmarks scale` (shapes.csv)."""
+"""Predict the costs of training a model.
+
+The cost model is fitted to measurements of `benchmarks scale` (shapes.csv).
+"""
 
 from __future__ import annotations
 
@@ -31,28 +34,29 @@ USUAL = {
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a copy with 1/64 of its
-# instances.
+# Weight of the distances from USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a copy with
+# 1/64 of its instances.
 WEIGHT = 0.3
 LEAST = 0.01  # Lower bound of each variable. The bound is below 1, because a tree of few nodes is a fraction of a unit.
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
-MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Small datasets nearly reach this maximum.
+MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly reach it.
 
 
 class FitCosts(NamedTuple):
-    """Hold the predicted costs of one training."""
+    """Hold the predicted costs of training one model."""
 
-    #: CPU seconds of the training.
+    #: CPU seconds for the training.
     seconds: float
-    #: Bytes of memory in addition to the data and the process.
+    #: Peak memory in bytes, without the memory for the data and the process.
     peak_bytes: float
     #: Bytes of the model on disk.
     model_bytes: float
-    #: CPU milliseconds to rank the labels of one instance.
+    #: CPU milliseconds for ranking the labels of one instance.
     ranking_ms: float
 
 
-# Costs per byte of the data, for an estimator without measurements. The key `memory` of a model overrides the memory.
+# Costs per byte of the data, for an estimator without measurements. The key `memory` of a model overrides the predicted
+# memory.
 UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
@@ -79,7 +83,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return the name of a model's measurements, the model's number of trees or passes, and the arity of its trees."""
+    """Return the variant of an estimator, the number of trees or passes, and the arity of the trees."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
     drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
@@ -109,7 +113,10 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 
 
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
-    """Return the costs of a stacked model. Its members are trained twice, one after the other."""
+    """Return the costs of training a stacked model.
+
+    The members are trained one after the other, and each of them twice.
+    """
     members = []
     for name, kind in given.get("estimators", stacking.MEMBERS):
         own = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
@@ -120,7 +127,7 @@ def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCos
 
 @cache
 def measured() -> dict[str, list[dict[str, str]]]:
-    """Return the measurements in shapes.csv, grouped by estimator."""
+    """Return the rows of shapes.csv, grouped by the column ``estimator``."""
     rows: dict[str, list[dict[str, str]]] = {}
     with SHAPES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -130,18 +137,19 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the fit for the cost ``target`` of a variant.
+    """Return a constant and the exponents that predict the cost ``target`` of a variant, as `fit` returns them.
 
-    If the cost was not measured, use the next simpler variant.
+    If the cost of the variant was not measured, the measurements of the next simpler variant are used.
     """
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
 
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
-    """Fit the cost ``target`` to measurements, and return a constant and the exponents of `COLUMNS`.
+    """Fit the cost model to measurements of ``target``, and return a constant and the exponents of `COLUMNS`.
 
-    The exponents are at least 0. The fit balances the errors on the measurements and the distances from `USUAL`.
+    The exponents are at least 0. The fit minimises the errors on the measurements plus the distances of the exponents
+    from `USUAL`.
 
     All trees of a forest have the same cost, so the exponent of the number of trees is not fitted.
 
@@ -176,7 +184,10 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the cost that a fit predicts for a shape, or 0 if there is no fit. A shape has the values of `COLUMNS`."""
+    """Return the cost that a fit predicts, or 0 if there is no fit.
+
+    ``shape`` has the values of the variables in `COLUMNS`.
+    """
     if not fit:
         return 0.0
     powers = (exponent * math.log(max(each, LEAST)) for exponent, each in zip(fit[1:], shape, strict=True))

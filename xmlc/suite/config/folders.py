@@ -1,4 +1,7 @@
-"""Find the configuration of a project. A clone keeps its configuration in `config`, and a study next to its results."""
+"""Find the configuration of a project.
+
+A clone keeps its configuration in the folder `config`, and a study in its top folder.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ def is_study(folder: Path) -> bool:
 
 
 def config_folder(folder: Path = Path()) -> Path:
-    """Return the configuration folder of a project's folder. A study keeps its configuration next to its results."""
+    """Return the folder that contains a project's configuration. For a study, this is ``folder`` itself."""
     return folder if is_study(folder) else folder / "config"
 
 
@@ -35,8 +38,8 @@ def config_files(name: str, config: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        In a clone, the list has one file. In a study, the list has the package's file, then the study's own file if the
-        study has one.
+        In a clone, the list has one file. In a study, the list has the package's file. If the study has its own file,
+        this file follows.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

@@ -20,24 +20,24 @@ from xmlc.suite.config.settings import RequestedSearch
 from xmlc.suite.config.suite import ModelSpec, Stages
 from xmlc.suite.results.records.statistics import Statistics
 
-PROCESS = 800e6  # Bytes of memory of Python, of kernels compiled in the process, and of Snakemake on another node.
+PROCESS = 800e6  # Bytes of memory for Python, for kernels compiled in the process, and for Snakemake on another node.
 MEMORY_MARGIN, TIME_MARGIN = 2, 3  # Factors by which the estimated memory and time of a job are multiplied.
 SHORTEST, LONGEST = 30, 2880  # Lower and upper bound on the minutes that a job requests.
 SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of one hashed weight.
-OF_DATA = 12  # Bytes of memory for each byte of the data.
+OF_DATA = 12  # Bytes of memory of a step without a model, for each byte of the data.
 DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data.
-# Costs of each estimate above the minimum probability: bytes on disk, and CPU seconds of each threshold method.
+# Costs of each estimate above the minimum probability: bytes on disk, and CPU seconds per threshold method.
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
-# Maximum number of estimates in memory, and bytes of each estimate including temporary arrays.
+# Maximum number of estimates in memory at a time, and bytes of memory per estimate, including temporary arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
-OF_INSTANCES = 60  # Maximum number of estimates per instance, as a multiple of its number of labels.
+OF_INSTANCES = 60  # Maximum number of estimates of an instance, divided by the average number of labels per instance.
 # Each thread grows one tree of these forests. The cost model's memory was measured with one tree at a time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that load a model and predict.
 
 
 class Cost(NamedTuple):
-    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes of the files that it leaves."""
+    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes of the files that remain."""
 
     seconds: float
     memory: float
@@ -45,7 +45,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
-    """Return the costs of one job of a step. The values of the rule's wildcards identify the job."""
+    """Return the estimated costs of one job of a step. The values of the rule's wildcards identify the job."""
     if (dataset := wildcards.get("dataset")) is None:
         return Cost(60, PROCESS)
     size, model = size_of(project, dataset), wildcards.get("model")
@@ -84,7 +84,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
 def _costs_of_training(
     project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
 ) -> FitCosts:
-    """Return the costs of training a model with the configured threads and memory."""
+    """Return the costs of training a model, given the configured number of threads and the configured memory."""
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE:
@@ -98,7 +98,10 @@ def _costs_of_training(
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the trials of a search by stage. In a search in ranges, each trial gets the configured values."""
+    """Return the trials of each stage of a search.
+
+    For a search in ranges, each trial is assumed to use the configured values.
+    """
     if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
         return [[{}] * tuning.budget]
     return spec.search.stages_on(dataset) or [[{}]]
@@ -124,9 +127,9 @@ def _costs_of_trials(
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
     """Return the approximate number of estimates per instance above a minimum probability, or an upper bound for LdSM.
 
-    An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table has
-    the number of estimates per instance above the minimum, divided by the number of labels per instance. These numbers
-    were measured on synthetic copies with 1/64 of the instances, or a sixteenth for wiki10-31k.
+    An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table
+    contains a quotient: the number of estimates of an instance above the minimum, divided by its number of labels. The
+    quotient was measured on synthetic copies with 1/64 of the instances, or 1/16 for wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt
@@ -139,7 +142,7 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     ==============  ====  ===================  ===
 
     Each leaf of LdSM has a thousandth of all instances, and each tree adds estimates for other labels. On an eighth of
-    delicious-200k, this quotient of LdSM is 26, 49 and 92 for 1, 2 and 4 trees. The upper bound assumes that the k-th
+    delicious-200k, the quotient for LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper bound assumes that the k-th
     largest estimate is proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of
     labels.
     """
@@ -148,7 +151,10 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
 
 
 def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
-    """Return the largest arity in the trials of a search, if the model is trained with the result of this search."""
+    """Return the largest arity in the trials of a model's search, as hyperparameters such as ``{"arity": 16}``.
+
+    Return an empty dict if the model is not trained with the result of a search, or if no trial sets an arity.
+    """
     if not project.tuned_by(model, dataset):
         return {}
     owner = project.models[project.models[model].share_search_with or model]
@@ -158,26 +164,32 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
 
 
 def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the memory in MB that a step requests. Only the memory beyond `PROCESS` is multiplied by the margin."""
+    """Return the memory in MB that a job requests.
+
+    Only the memory beyond `PROCESS` is multiplied by `MEMORY_MARGIN`.
+    """
     memory = cost_of(project, step, wildcards).memory
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a step requests. The estimate for one processor is multiplied by the margin."""
+    """Return the wall minutes that a job requests. The estimate for one processor is multiplied by `TIME_MARGIN`."""
     own = project.models[wildcards["model"]].minutes if wildcards.get("model") else None
     return own or min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset: counted if the dataset is prepared, and from the catalogue otherwise."""
+    """Return the size of a dataset: counted in the prepared data, or from the catalogue before the preparation."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
     counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
     return counted or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
-    """Return whether a dataset's size was counted or is in the catalogue. Otherwise a default size is used."""
+    """Return whether a dataset's size was counted or is in the catalogue.
+
+    Otherwise `size_of` returns a default size.
+    """
     return size_of(project, dataset) != Size()
 
 

@@ -29,7 +29,7 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression for datasets whose models and estimates are temporary; see `Project.drops`."""
+    """Return a regular expression for names of datasets whose models are temporary; see `Project.drops`."""
     nothing_kept = project.settings.keep_models is False  # `paths.NAME` also matches datasets outside the catalogue.
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
@@ -38,7 +38,8 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
     """Return the distinct threshold methods that suites use for a model on a dataset.
 
     If suites without a paper list the dataset, only these suites count. Otherwise the suites of papers count. The
-    result does not depend on which suites run now, so that a selection of papers or datasets reruns no job.
+    result does not depend on the suites that are selected for this run. Therefore another selection of papers or
+    datasets reruns no job.
     """
     methods: dict[str, None] = {}
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
@@ -52,27 +53,30 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the methods in `threshold_methods` that need no validation set."""
+    """Return the threshold methods that suites use for a model on a dataset and that need no validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches any of the given names. Without names, it matches nothing."""
+    """Return a regular expression that matches each of the given names.
+
+    Without names, the expression matches nothing.
+    """
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return an option with each of its values, such as ``--seed 0 --seed 1``."""
+    """Return the words of a command line that repeat an option for each value, such as ``--seed 0 --seed 1``."""
     return [word for value in values for word in (name, str(value))]
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options with which `xmlc tune` searches hyperparameters of a model on a dataset.
+    """Return the options with which `xmlc tune` searches for the hyperparameters of a model on a dataset.
 
     Raises
     ------
     XmlcError
-        The model has no search that the settings allow.
+        The settings ask for no search, or for a search that the model does not define.
     """
     search, tuning = project.models[model].search, project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]

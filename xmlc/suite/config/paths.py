@@ -1,4 +1,4 @@
-"""Define every path for records, tables and status. The rules repeat these paths, and a test compares them."""
+"""Define the path of every record, table, figure and log. The rules repeat these paths, and a test compares them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Pattern(str):
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
-        """Return the wildcards of a path, or None if the path does not match this pattern."""
+        """Return the value of each wildcard in a path, or None if the path does not match this pattern."""
         found = _expression(self).fullmatch(Path(path).as_posix())
         return found.groupdict() if found else None
 
@@ -38,7 +38,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def output_of(record: str) -> str:
-    """Return the rule's output that contains a record: the record itself, or a folder with a record per method."""
+    """Return the output of a rule that contains a record: the record itself, or the folder of all methods' records."""
     folder = Path(record).parent
     return str(folder) if folder.name in OF_METHODS else record
 
@@ -49,13 +49,14 @@ CATALOGUE = "config/datasets.yaml"
 # These folders are in git.
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"
 
-# Paths of a dataset.
+# These paths belong to a dataset.
 RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
-# These paths are for a model with one seed. The model is trained on the whole training set (full) or on 80 % of it.
+# These paths are for a model that is trained with one seed. The model is trained on the whole training set (full) or on
+# 80 % of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
@@ -74,7 +75,7 @@ THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
-# Paths of results that are computed from records.
+# These paths are for simulations, and for results that are computed from records.
 SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")

@@ -18,7 +18,7 @@ BASELINE_METHODS = ("fta", "sto", "ofo")  # Threshold methods that are also run 
 
 @dataclass(frozen=True)
 class Where:
-    """Select the records for a table or figure. An empty field, or None, does not restrict the records.
+    """Select the records for a table or figure. A field that is empty or None does not restrict the records.
 
     Attributes
     ----------
@@ -29,18 +29,19 @@ class Where:
     split : str
         The training split of the models, ``full`` or ``80``. The split is empty for records without a model.
     models, methods, sweeps : collection of str
-        Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
+        Names of the models, methods and sweeps whose records are selected. The name of a sweep is the sweep's key in
+        the suite.
     but_methods : collection of str
         Names of methods whose records are not selected.
     task : {"few-shot", "multi-label"} or None
         Only records of datasets with this task are selected.
     baselines : bool
-        Whether to include baselines whose programs are installed.
+        Whether to select the records of baselines, too, if their programs are installed.
     searched : bool
         Whether to select only models whose hyperparameters have search ranges or were searched.
     beside : (str, int) or None
-        A model of other suites, and a number of labels. The model's rankings are included for each dataset with at most
-        this number of labels in the catalogue.
+        A model of other suites, and a number of labels. For each dataset that has at most this number of labels in the
+        catalogue, the records of the model are also selected.
     """
 
     kind: str
@@ -55,7 +56,7 @@ class Where:
     beside: tuple[str, int] | None = None
 
     def takes(self, model: str, method: str) -> bool:
-        """Return whether this selection includes records of ``model`` and ``method``.
+        """Return whether this selection includes the records of ``model`` with ``method``.
 
         A record without a method has the method "", which this selection always includes.
         """
@@ -63,7 +64,7 @@ class Where:
         return (not self.models or model in self.models) and of_method
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records for all or some datasets of a suite, in the order of a table's rows."""
+        """Return the paths of the selected records of a suite, in the order of a table's rows."""
         suite = project.suites[paper]
         names = project.datasets_of(paper) if datasets is None else datasets
         if self.kind == "statistics":
@@ -86,7 +87,10 @@ class Where:
         return not self.searched or bool(tuned)
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
-        """Return the records of one run as pairs of method and path. The method is "" for a record without a method."""
+        """Return pairs of method and path for the records of one run.
+
+        The method is "" for a record without a method.
+        """
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
                 return []
@@ -107,9 +111,9 @@ class Where:
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
     def _beside(self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int) -> list[Run]:
-        """List the runs of the model in ``beside`` on small datasets.
+        """Return the runs of ``model`` on the datasets that have at most ``most_labels`` labels in the catalogue.
 
-        All suites that define the model must run it there.
+        A dataset is left out if one of the suites that define the model does not run the model on this dataset.
         """
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
@@ -133,26 +137,29 @@ class Declared:
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the selections of which at least one must have records."""
+        """Return the selections without whose records the table or figure is not built."""
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records for all or some datasets of a suite. The list may be empty."""
+        """Return the paths of the records that the table or figure of a suite needs.
+
+        The list is empty if the table or figure is not built.
+        """
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
         return list(dict.fromkeys(file for need in self.needs for file in need.files(project, paper, datasets)))
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:
-    """Return the threshold methods that need no validation set.
+    """Return the threshold methods in ``methods`` that need no validation set.
 
-    These methods also work with a model of the whole training set.
+    Such methods also work with a model that is trained on the whole training set.
     """
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
-    """Return the threshold methods of a run.
+    """Return the threshold methods that a suite uses for a run.
 
     The list is empty if the model is only ranked, or if the data for thresholds are missing.
     """
@@ -160,7 +167,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        # Without a validation set, no thresholds can be tuned.
+        # The estimates have no validation set, so no thresholds can be tuned.
         return unlabelled(suite.methods) if split == "full" else []
     if baseline:
         return [method for method in BASELINE_METHODS if method in suite.methods]

@@ -1,4 +1,4 @@
-"""Combine settings, suites and catalogue, and derive the runs from them."""
+"""Combine settings, suites and catalogue, and list the runs that they define."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
-LARGE = 100e6  # A dataset is large if its arrays have more bytes than this.
+LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
 SIZES = "small", "large"  # Words that a user may give instead of names of datasets.
 
 
@@ -46,9 +46,9 @@ class Project:
 
     @classmethod
     def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
-        """Read and check the suites and the catalogue in a folder, for the settings of a run.
+        """Read and check the settings of a run, and the suites and the catalogue in a configuration folder.
 
-        By default, the folder is the current project's configuration.
+        By default, the folder is the configuration folder of the current project.
 
         Raises
         ------
@@ -90,7 +90,10 @@ class Project:
         return catalogue_entry(dataset, self.catalogue)
 
     def propensity(self, dataset: str) -> tuple[float, float]:
-        """Return the propensity parameters A and B of a dataset, from its catalogue entry or else by its name."""
+        """Return the propensity parameters A and B of a dataset.
+
+        If the catalogue entry has no parameters, they depend on the dataset's name.
+        """
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
@@ -107,7 +110,7 @@ class Project:
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
-        """Return the datasets of a suite that the settings select."""
+        """Return the names of a suite's datasets that the settings select."""
         suite, wanted = self.suites[paper], self.settings.datasets
         if suite.own:
             return suite.datasets
@@ -116,15 +119,15 @@ class Project:
         return wanted or suite.datasets
 
     def is_large(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays are large according to the catalogue.
+        """Return whether a dataset's arrays have more than `LARGE` bytes, according to the sizes in the catalogue.
 
-        Sizes counted in the data are ignored.
+        Sizes that were counted in the data are ignored.
         """
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the models that a suite runs on a dataset."""
+        """Return the names of the models that a suite runs on a dataset."""
         suite, wanted = self.suites[paper], self.settings.models_on(dataset)
         return [
             name
@@ -139,12 +142,18 @@ class Project:
         ]
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
-        """Return a suite's baselines that run on a dataset. The baselines table has reasons for missing baselines."""
+        """Return the baselines that a suite runs on a dataset.
+
+        The baselines table contains the reasons for missing baselines.
+        """
         found = self.suites[paper].baselines.items()
         return [name for name, one in found if dataset not in one.without and is_installed(one.estimator)]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
-        """List the runs of a suite's models on all or some datasets. If ``baselines``, include its baselines."""
+        """Return the runs of a suite's models on all or some datasets.
+
+        If ``baselines`` is true, include the suite's baselines.
+        """
         return [
             Run(dataset, model, seed)
             for dataset in (self.datasets_of(paper) if datasets is None else datasets)
@@ -155,7 +164,7 @@ class Project:
     def hyperparameters(self, model: str, dataset: str) -> str:
         """Return a model's hyperparameters on a dataset as sorted JSON.
 
-        If this text changes, the steps of the model run again.
+        If the text changes, the steps of the model run again.
         """
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
@@ -165,7 +174,7 @@ class Project:
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that all files exist that a suite's model reads.
+        """Check that each file exists that a suite's model reads in its runs on a dataset.
 
         Raises
         ------
@@ -178,14 +187,14 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that other programs' estimates exist.
+        """Check that the files exist from which a suite's models read the estimates of other programs.
 
-        Return a text about the models and datasets without such estimates.
+        Return a text with one line for each such model and each dataset without estimates for the model.
 
         Raises
         ------
         XmlcError
-            A dataset has only some of the files with estimates, or no dataset has estimates.
+            A dataset has only some of the files of a model, or no dataset has estimates for a model.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -204,7 +213,10 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether another program's estimates of a dataset exist, as files or in a folder of its name."""
+        """Return whether a dataset has files with the estimates of another program, which a model reads.
+
+        Files whose paths contain ``{dataset}`` count only if the folder of one of these files exists.
+        """
         values = self.models[model].values_on(dataset)
         folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
         return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
@@ -216,41 +228,41 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold only limits the memory. If a dataset sets no other value, the model still counts as
+        # A weight threshold only limits the memory. If a dataset overrides no other value, the model still counts as
         # untuned.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result whose best values start a model's own search, or None."""
+        """Return the path of the search result from which a model's own search starts, or None if there is none."""
         spec = self.models[model]
         return self.tuned_by(spec.share_search_with, dataset) if spec.share_search_with and spec.search.always else None
 
     def min_probability(self, dataset: str) -> float:
-        """Return the minimum probability of a dataset's estimates.
+        """Return the probability above which the estimates of a dataset are stored.
 
         The result is the smallest threshold of the grid, or a suite's value in `min_probabilities` if that value is
         larger.
         """
-        # Imported here because this module loads SciPy, which few jobs of a plan need.
+        # This import is here because the module loads SciPy, which is needed to plan only a few jobs.
         from xmlc.thresholds.bounds import GRID
 
         return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return all numbers of trees with which suites score a forest."""
+        """Return the numbers of first trees with which the suites score a forest, in ascending order."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
     @property
     def extensions(self) -> list[str]:
-        """Return the user's own files that register threshold or inference methods."""
+        """Return the paths of the users' files that register threshold or inference methods."""
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
 
     @property
     def planned_papers(self) -> list[str]:
-        """Return the papers whose results are built if no target is named.
+        """Return the papers whose results are built if the user names no target.
 
         Raises
         ------
@@ -265,19 +277,19 @@ class Project:
     def drops(self, dataset: str) -> bool:
         """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
 
-        If `keep_models` is null, only the models of large datasets are deleted. If the size of a dataset is not in the
-        catalogue, the dataset is a user's, and its models are kept.
+        If `keep_models` is null, models are deleted only for large datasets. A dataset without a size in the catalogue
+        is a user's dataset, so its models are kept.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
 
     @property
     def made(self) -> list[str]:
-        """Return the datasets of the catalogue that are generated instead of fetched."""
+        """Return the names of the datasets in the catalogue that are generated instead of fetched."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def files_for(self, command: str, model: str) -> list[str]:
-        """Return the distinct source files that a command, a model's estimator and a user's methods depend on."""
+        """Return the source files of a command and a model's estimator, and of users' methods for this command."""
         extensions = self.extensions if command in ("thresholds", "infer") else []
         own = source_files(*estimator_files(self.models[model].estimator))
         return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
@@ -290,12 +302,15 @@ def is_installed(estimator: str) -> bool:
 
 
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
-    """Collect the models of all suites. Models of the same name may differ between suites only in hyperparameters.
+    """Return the models of all suites by name.
+
+    Models of the same name may differ between suites only in hyperparameters.
 
     Raises
     ------
     XmlcError
-        Two suites give a model different estimators, `always` searches, threads or values of `batch_seeds`.
+        Two suites define a model with different estimators, `always` searches, numbers of threads or values of
+        `batch_seeds`.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:
@@ -305,8 +320,8 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                 if here != there:
                     said = f"found a different {key} in {suite.name}. Rename one of the two models"
                     raise XmlcError(f"config: model {name}: {said}")
-            # If a suite belongs to no paper (`Suite.own`), its hyperparameters override those of other suites on its
-            # datasets.
+            # On the datasets of a suite that belongs to no paper (`Suite.own`), the suite's hyperparameters take
+            # precedence.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found

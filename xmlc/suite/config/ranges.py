@@ -1,4 +1,4 @@
-"""Define the values that hyperparameters may take, and the sample sizes of the search of `tuning: auto`."""
+"""Define ranges of hyperparameters, and the maximum sample sizes for trials of a search with `tuning: auto`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Range:
 
     @classmethod
     def parse(cls, name: str, content: object) -> Range:
-        """Read a range from the configuration: a list of values, or a mapping ``{low, high, log, integer}``.
+        """Convert a configured range, which is a list of values or a mapping ``{low, high, log, integer}``.
 
         Raises
         ------
@@ -55,18 +55,18 @@ class Range:
         raise XmlcError(f"range of {name}: found {content!r}, expected {expected}. {advice}")
 
     def at(self, u: float) -> object:
-        """Map a number ``u`` in [0, 1) to a value of the range, rounded by `typed`."""
+        """Return the value of the range at position ``u`` in [0, 1). A value of an interval is rounded by `typed`."""
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            from xmlc.kernels.float64 import exp, log  # Imported here so that reading ranges does not load numba.
+            from xmlc.kernels.float64 import exp, log  # This import is here so that reading ranges does not load numba.
 
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 
     def ends(self) -> tuple[object, ...]:
-        """Return all values of a choice, or both ends of an interval."""
+        """Return all values of a finite choice, or both ends of an interval."""
         return self.values or (self.typed(self.low), self.typed(self.high))
 
     def typed(self, value: float) -> int | float:
@@ -85,7 +85,7 @@ class Range:
 
 
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Read the ranges of several hyperparameters, and return them in alphabetical order.
+    """Convert the configured ranges of several hyperparameters, and sort the hyperparameters alphabetically.
 
     Raises
     ------

@@ -29,14 +29,17 @@ STEPS = {
     "inference": "infer",
 }
 TRYING = ("tune", "sweep")  # Steps that delete each model after scoring it.
-ON_DISK = 3  # Bytes of a dataset's text and arrays together, divided by the bytes of its arrays.
-SIDE_BY_SIDE = 2  # Number of temporary models assumed on disk at a time. Memory rarely allows more.
+ON_DISK = 3  # Bytes of a dataset's text and arrays together, per byte of the arrays.
+SIDE_BY_SIDE = 2  # Assumed number of temporary models on disk at a time. The memory rarely suffices for more.
 BETTER_SETTINGS = "fits-this-machine.yaml"  # The file for settings with which a run fits this machine better.
-DOWNLOADED = 0.6  # Bytes of a dataset's text archive, divided by the bytes of its arrays.
+DOWNLOADED = 0.6  # Bytes of a dataset's archive of text files, per byte of the arrays.
 
 
 class Job(NamedTuple):
-    """Identify the job of a model's step. A search has no seed and no split. Only a sweep has a paper and a name."""
+    """Identify the job of a model's step.
+
+    The job of a search has no seed and no split. Only a sweep has ``paper`` and ``sweep``.
+    """
 
     step: str
     dataset: str
@@ -51,7 +54,7 @@ Jobs = Mapping[Job, Cost]
 
 
 class Machine(NamedTuple):
-    """Describe a machine by its number of processors and its bytes of memory and free disk."""
+    """Describe a machine: the number of processors, the bytes of memory, and the bytes of free disk."""
 
     processors: int
     memory: float
@@ -64,16 +67,17 @@ class Machine(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Hold the jobs that do not fit a machine, and settings with which a run fits better."""
+    """Hold the jobs that do not fit a machine, and the settings with which a run fits the machine better."""
 
-    #: Dataset and model of the jobs that exceed the memory. Each value is the largest memory of such a job, and its
-    #: step.
+    #: Maps dataset and model to the largest memory of a job in bytes and the job's step, for the jobs that exceed the
+    #: memory.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
-    #: Bytes on disk for the jobs whose memory fits: with the configured settings, and if no models are kept.
+    #: Bytes on disk for the jobs whose memory fits. ``disk`` is for the configured settings, and ``least_disk`` is for
+    #: a run that keeps no models.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the results of the remaining datasets fit on the disk. If no job remains, nothing
-    #: fits.
+    #: Datasets to leave out so that the results of the remaining datasets fit on the disk. ``fits_nothing`` is true if
+    #: no job remains.
     left_out: list[str]
     fits_nothing: bool
     #: Keys of config.yaml with their values.
@@ -81,7 +85,7 @@ class Choice(NamedTuple):
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job that writes a path, or None if the path is not the output of a model's step."""
+    """Return the job that writes a file, or None if the file is not the output of a model's step."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
@@ -92,7 +96,10 @@ def job_of(path: str) -> Job | None:
 
 
 def estimate(project: Project, made: Iterable[str]) -> Jobs:
-    """Return the models' jobs that write the given paths, with costs. Datasets of unknown size are left out."""
+    """Return the estimated costs of the models' jobs that write the given files.
+
+    Jobs on datasets of unknown size are left out.
+    """
     jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
     alike = {job._replace(seed="") for job in jobs}  # Costs do not depend on the seed.
@@ -101,7 +108,7 @@ def estimate(project: Project, made: Iterable[str]) -> Jobs:
 
 
 def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
-    """Return settings with which a run fits a machine better, and the jobs for the given paths that do not fit."""
+    """Return the jobs that do not fit a machine, and the settings with which a run fits the machine better."""
     jobs, threads = estimate(project, made), project.settings.threads
     out = peaks = _too_large(jobs, machine.memory)
     settings: dict[str, object] = {}
@@ -130,21 +137,21 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
 def cost_report(
     project: Project, made: Collection[str], machine: Machine, remarks: Iterable[str] = ()
 ) -> tuple[str, dict[str, object]]:
-    """Return a report on the costs of the jobs that write the given paths, and settings with which they fit better.
+    """Return a report on the costs of a run on a machine, and settings with which the run fits the machine better.
 
     Parameters
     ----------
     project : Project
     made : collection of str
     machine : Machine
-        No job gets more threads than the machine has processors.
+        The machine of the run. No job gets more threads than this machine has processors.
     remarks : iterable of str
         Lines at the start of the report.
 
     Returns
     -------
     report : str
-        If no model's job is needed, the report has only the remarks and the datasets of unknown size.
+        If the run needs no model's job, the report contains only the remarks and the datasets of unknown size.
     settings : dict
         Keys of config.yaml with their values. The dict is empty if the run fits the machine, or if nothing fits.
     """
@@ -161,13 +168,16 @@ def cost_report(
 
 
 def save_settings(settings: Mapping[str, object]) -> None:
-    """Save settings for the option ``--configfile`` in this folder, unless there are none."""
+    """Write settings to the file `BETTER_SETTINGS` for the option ``--configfile``. Without settings, write no file."""
     if settings:
         write_text(BETTER_SETTINGS, yaml.safe_dump(settings, sort_keys=False))
 
 
 def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:
-    """Return the lines of a table with the costs of each dataset and the totals. The costliest dataset comes first."""
+    """Return the lines of a table with the costs of each dataset and the totals.
+
+    The dataset with the most CPU hours comes first.
+    """
     hours: dict[str, float] = {}
     for job, cost in jobs.items():
         hours[job.dataset] = hours.get(job.dataset, 0.0) + cost.seconds / 3600
@@ -211,9 +221,9 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 
 
 def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
-    """Return the largest number of bytes on disk during a run.
+    """Return the estimated maximum number of bytes on disk during a run.
 
-    Models and estimates that are not kept exist only while their run needs them.
+    Models and estimates that are not kept exist only until the last step that reads them.
     """
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
@@ -229,7 +239,7 @@ def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: in
 def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, free: float) -> list[str]:
     """Return the datasets to leave out, largest first.
 
-    The remaining datasets fit the free disk if no models are kept.
+    The results of the remaining datasets fit on the free disk if no models are kept.
     """
 
     def least(datasets: Collection[str]) -> float:
@@ -244,23 +254,23 @@ def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, 
 
 
 def _datasets(made: Iterable[str]) -> list[str]:
-    """Return the datasets of the models and searches that write the given paths."""
+    """Return the names of the datasets to which the given files of models and searches belong."""
     runs = (paths.IN_RUN.read(path) or paths.TUNING.read(path) for path in made)
     return list(dict.fromkeys(run["dataset"] for run in runs if run))
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
-    """Return the datasets whose arrays are among the given paths."""
+    """Return the names in ``datasets`` of the datasets whose arrays the run writes."""
     return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
 
 
 def with_threads(project: Project, threads: int) -> Project:
-    """Return a copy of the project with another number of threads."""
+    """Return a copy of the project with the given value of the setting `threads`."""
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
 def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, str]]:
-    """For each dataset and model with jobs above ``memory``, return the largest memory of a job, and the job's step."""
+    """For each dataset and model with jobs above ``memory`` bytes, return the bytes and the step of the largest job."""
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():
         if cost.memory > memory:
@@ -269,7 +279,10 @@ def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, 
 
 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the setting `models` that leaves out the given pairs of dataset and model, and pairs already left out."""
+    """Return a value for the setting `models` that leaves out the given pairs of dataset and model.
+
+    The value also leaves out the pairs that the present setting leaves out.
+    """
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):

@@ -1,4 +1,7 @@
-"""Begin and end a run of the workflow. Record the run's settings, remove leftovers of killed runs, and list results."""
+"""Begin and end a run of the workflow.
+
+These functions record the run's settings, remove leftovers of killed runs, and list the run's results.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the bytes in `resources/` and `results/`.
+DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the total bytes in `resources/` and `results/`.
 BETWEEN = 20  # Seconds between two measurements of the disk.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
@@ -46,8 +49,8 @@ class LastRun:
     settings : dict
         Options of the command line that took precedence over config.yaml.
     targets, files : list of str
-        The requested targets, and all outputs of the jobs that lead to these targets. Outputs of finished jobs are
-        included.
+        ``targets`` are the requested targets. ``files`` are the outputs of all jobs that lead to these targets,
+        including finished jobs.
     host, process : str, int
         The name of the machine and the process id of Snakemake.
     ended : bool
@@ -62,7 +65,7 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note about the last run in this folder. Return an empty note if there is no readable note."""
+        """Read the note about the last run in the current folder. Return an empty note if there is no readable note."""
         with suppress(FileNotFoundError, ValueError, msgspec.ValidationError):
             return msgspec.convert(read_json(LAST_RUN), cls)
         return cls()
@@ -73,7 +76,7 @@ class LastRun:
 
     @property
     def about(self) -> str:
-        """Return the date, targets and settings of the run as text, or "" if it has neither targets nor settings."""
+        """Return the date, the targets and the settings of the run as text, or "" without targets and settings."""
         settings = [
             f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
             for key, value in self.settings.items()
@@ -85,10 +88,10 @@ class LastRun:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """End the process with the message of an `XmlcError`, because Snakemake would print a traceback.
+    """If the block raises an `XmlcError`, end the process with only the error's message, without a traceback.
 
-    This context manager also decorates input functions of rules. Snakemake wraps errors of these functions in another
-    class.
+    This context manager also decorates the input functions of rules. Snakemake replaces an error of such a function by
+    an error of another class, whose context is the original error.
     """
     try:
         yield
@@ -101,7 +104,7 @@ def in_one_line() -> Iterator[None]:
 
 @in_one_line()
 def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
-    """Refuse values in config.yaml, ``--configfile`` and ``--config`` that Snakemake misreads."""
+    """Raise an error for a value in config.yaml, ``--configfile`` or ``--config`` that Snakemake would misread."""
     for file in files:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
@@ -110,7 +113,7 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 
 @in_one_line()
 def check_program(folder: Path) -> None:
-    """Stop the planning if the command `xmlc`, which jobs run, belongs to a different version of the package.
+    """End the process if the command `xmlc`, which jobs run, belongs to a different version of the package.
 
     For example, an environment that was copied together with its project still runs the code of the original project.
 
@@ -126,7 +129,7 @@ def check_program(folder: Path) -> None:
         Python files of the two packages differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # Without this command, jobs have their own environments or fail with a message.
+        return  # If there is no such command, jobs have their own environments or fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -137,7 +140,7 @@ def check_program(folder: Path) -> None:
 
 
 def check_same(here: Path, other: Path, program: str) -> None:
-    """Raise an error if the Python files of a program's package differ from the files of this package.
+    """Raise an error if the Python files of the package in ``here`` differ from the files that a program uses.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def check_same(here: Path, other: Path, program: str) -> None:
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
-    """Save a note of a run for `xmlc status`, and remove unfinished files of killed runs.
+    """Save a note about a run for `xmlc status`, and remove unfinished files of killed runs.
 
     Parameters
     ----------
@@ -159,7 +162,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     targets : iterable of str
         The requested targets.
     files : iterable of Path
-        All outputs of the jobs that lead to the targets.
+        The outputs of all jobs that lead to the targets.
 
     Snakemake has locked the project's folder, so no other run writes to the folder.
     """
@@ -174,12 +177,12 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 
 def end() -> None:
-    """Record in the note that the run has ended, with or without errors."""
+    """Record in the note about the last run that the run has ended, with or without errors."""
     replace(LastRun.read(), ended=True).write()
 
 
 def watch_disk() -> None:
-    """Append the size of the project's folders to a file at regular intervals. Later runs append to the same file."""
+    """Append the total size of `resources/` and `results/` to the file `DISK` every `BETWEEN` seconds."""
     while True:
         with suppress(OSError), DISK.open("a", encoding="ascii") as file:
             file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
@@ -187,7 +190,10 @@ def watch_disk() -> None:
 
 
 def on_disk() -> int:
-    """Return the total bytes of all files below the project's folders. Files that disappear during the count add 0."""
+    """Return the total bytes of all files in `resources/` and `results/`.
+
+    Files that disappear during the count add 0.
+    """
     total = 0
     for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
         with suppress(OSError):
@@ -196,14 +202,14 @@ def on_disk() -> int:
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove temporary and replaced files below a folder if the processes that wrote them have ended."""
+    """Remove temporary and replaced files below a folder if the processes that wrote these files have ended."""
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
 def made_by(project: Project) -> str:
-    """Return lines with the folders of all existing tables and figures, and with commands that show them."""
+    """Return lines with the folders of existing figures and the commands that show tables and the report."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
     lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
@@ -211,7 +217,7 @@ def made_by(project: Project) -> str:
 
 
 def disk_used() -> str:
-    """Return the size of the project's folders as text, with their largest size in all runs."""
+    """Return a text with the present size of `resources/` and `results/`, and their largest size in all runs."""
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
     # A killed run may have left an incomplete line in the file.
@@ -220,7 +226,7 @@ def disk_used() -> str:
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Return the datasets that the settings do not select but that have records for tables of the given papers."""
+    """Return the datasets on which models of the given papers were trained, but that the settings do not select."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}

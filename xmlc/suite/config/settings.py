@@ -16,13 +16,16 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
-# Keys whose values are lists. A single name becomes a list, and repeated names are removed.
+# Keys whose values are lists. A single name becomes a list with this name, and repeated names are removed.
 LISTS = ("papers", "datasets", "models", "seeds")
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search in the ranges of every model: its method, and the number of trials per dataset and model."""
+    """Request a search in the ranges of every model.
+
+    Hold the search method, and the number of trials per dataset and model.
+    """
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]
@@ -46,7 +49,9 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check the configuration, and convert texts from the command line to numbers and None.
+        """Check the configuration and return it as settings.
+
+        Texts from the command line are converted to numbers and None.
 
         Raises
         ------
@@ -78,9 +83,9 @@ class Settings:
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Read config.yaml, and override its values by settings of the form ``key=value``.
+    """Return the keys and values of config.yaml, overridden by settings of the form ``key=value``.
 
-    Each value is YAML, as for `snakemake --config`. A study may have no config.yaml.
+    The value of a setting is YAML, as for `snakemake --config`. A study may have no config.yaml.
 
     Raises
     ------

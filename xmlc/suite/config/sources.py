@@ -15,7 +15,7 @@ from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
 
 OF_MIRRORS = ("train.txt", "test.txt")  # Names of files in the repository's format.
-States = dict[str, list[Any]]  # Maps file names to lists of bytes, nanoseconds of the last change, and checksum.
+States = dict[str, list[Any]]  # Maps file names to lists of bytes, time of the last change in ns, and checksum.
 Location = Path | str  # A mirror, or the folder of one dataset in a mirror. A web address has no slash at the end.
 
 
@@ -32,15 +32,16 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     Returns
     -------
     list of str
-        For a folder on this machine, names and checksums of the files, without the folder's path. For a web mirror, the
-        mirror's address, because changes of its files cannot be seen. Without a source, names and checksums of the
-        files that were copied earlier, for example from a former mirror.
+        If the source is a folder on this machine, the list contains names and checksums of the files, but not the
+        folder's path. If the source is a web mirror, the list contains the address of the dataset in the mirror,
+        because changes of files on the web cannot be seen. Without a source, the list contains names and checksums of
+        the files that were copied earlier, for example from a former mirror.
     """
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # The dataset was not fetched yet, or the description of its files is damaged.
         recorded = read_json(resources / dataset.name / "source.json")
     places: list[Location] = [by_hand(dataset, resources)]
-    with suppress(XmlcError):  # The step that needs the mirror reports the error.
+    with suppress(XmlcError):  # The step that reads the mirror reports the error.
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):
@@ -54,7 +55,7 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
 
 
 def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that a dataset that a run fetches has an address or is in the mirror.
+    """Check that a dataset has an address in the catalogue, is in the mirror, or was downloaded by hand.
 
     Mirrors on the web are not queried.
 
@@ -89,7 +90,7 @@ def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Ite
 
 
 def states(files: Iterable[Path], known: States) -> States:
-    """Return the size, the time of the last change and the checksum of each file.
+    """Return the size, the time of the last change, and the checksum of each file, by file name.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def states(files: Iterable[Path], known: States) -> States:
     Returns
     -------
     dict of str to list
-        Maps file names to lists of bytes, nanoseconds of the last change, and checksum.
+        Maps file names to lists of size in bytes, time of the last change in nanoseconds, and checksum.
     """
     found: States = {}
     for file in files:
@@ -111,7 +112,7 @@ def states(files: Iterable[Path], known: States) -> States:
 
 
 def mirror_at(given: str) -> Location:
-    """Return a mirror's folder or address, checked and without a slash at the end.
+    """Check a mirror's folder or address, and return it without a slash at the end.
 
     Parameters
     ----------
@@ -136,12 +137,12 @@ def mirror_at(given: str) -> Location:
 
 
 def under(mirror: Location, dataset: Dataset) -> Location:
-    """Return a dataset's folder or address in a mirror."""
+    """Return the folder or the address of a dataset in a mirror."""
     return f"{mirror}/{dataset.name}" if isinstance(mirror, str) else mirror / dataset.name
 
 
 def by_hand(dataset: Dataset, resources: Path) -> Path:
-    """Return the folder for files that the user downloads by hand."""
+    """Return the folder for the files of a dataset that the user downloads by hand."""
     return resources / "manual" / dataset.name
 
 
@@ -155,7 +156,7 @@ def sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """Return the files in a folder from which a dataset may be copied.
 
     If the folder has files with names of the dataset's files, only these files are returned. Otherwise all files are
-    returned, because one may be an archive.
+    returned, because one of them may be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 
@@ -167,6 +168,6 @@ def lacks(place: Path, dataset: Dataset) -> str:
 
 
 def wanted(dataset: Dataset) -> str:
-    """Return a text with the names of the files that make up a dataset."""
+    """Return a text with the names of a dataset's files, for each set of files that may make up the dataset."""
     named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
     return f"{named}, each plain or compressed (.gz, .xz, .bz2)"

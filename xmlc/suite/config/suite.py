@@ -1,6 +1,6 @@
-"""Define the objects that describe a suite. A suite is read from YAML with checked types.
+"""Define classes that describe a suite, and read suites from YAML files. The types of all values are checked.
 
-config/README.md explains the keys to users.
+config/README.md explains the keys of these files to users.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Task = Literal["few-shot", "multi-label"]
 
 
 class Run(NamedTuple):
-    """Identify one model on one dataset with one seed."""
+    """Identify a run: one model on one dataset with one seed."""
 
     dataset: str
     model: str
     seed: int
 
     def file(self, pattern: Pattern, **further: object) -> str:
-        """Return the path of this run's file. The pattern is a path with wildcards."""
+        """Return the path of a file of this run. ``pattern`` is the path with wildcards."""
         return pattern.of(**self._asdict(), **further)
 
 
@@ -62,19 +62,19 @@ Origin = Annotated[
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: How the hyperparameters were found, as a text for the table of hyperparameters.
+    #: The text with which the table of hyperparameters describes how the hyperparameters were found.
     by: str
-    #: P@1 on the validation set as a share, or None if it is unknown.
+    #: P@1 on the validation set as a fraction of 1, or None if P@1 is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
     #: The kind of origin: one of the kinds in `ModelSpec.provenance`.
     source: OriginKind = "search"
-    #: The file with every trial of a search.
+    #: The file that contains all trials of the search.
     trials: str | None = None
     #: The command that repeats the search, if there is no file of its trials.
     command: str | None = None
 
 
-#: Lists of trials, one list per stage. Each trial overrides the best values of the earlier stages.
+#: One list of trials per stage. The values of a trial override the best values of the earlier stages.
 Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
 
@@ -82,26 +82,26 @@ Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="so
 class SearchSpec:
     """Define the trials of a search for a model's hyperparameters."""
 
-    #: The range of each hyperparameter. Values are drawn from these ranges if `tuning` of config.yaml sets a method and
-    #: a number of trials.
+    #: The range of each hyperparameter. A search draws values from these ranges if `tuning` of config.yaml sets a
+    #: method and a number of trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: These stages run if `tuning` of config.yaml is `auto` and the model has no values for a dataset except
-    #: `weight_threshold`.
+    #: The stages of a search. If `always` is false, a search runs on a dataset only under two conditions: `tuning` of
+    #: config.yaml is `auto`, and the model sets no value for this dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)
     #: Additional stages for single datasets. These stages run after `stages`.
     extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
-    #: Values that override the configured ones in all trials of the stages, but not in the trained model.
+    #: Values that override the configured values in all trials of the stages, but not in the final model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
     #: Whether the model is trained with the best trial of the stages on every dataset, regardless of `tuning`.
     always: bool = False
 
     @property
     def auto(self) -> bool:
-        """Return whether a search in stages runs only on datasets for which the model is untuned."""
+        """Return whether the model has a search in stages that runs only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
     def stages_on(self, dataset: str) -> Stages:
-        """Return the search stages for a dataset."""
+        """Return the stages of the search on a dataset."""
         return [*self.stages, *self.extra_stages.get(dataset, [])]
 
 
@@ -109,20 +109,20 @@ class SearchSpec:
 class ModelSpec:
     """Describe one model of a suite."""
 
-    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. The name is "" if the suite
-    #: `from_suite` defines the model.
+    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. The text is "" in a suite's file
+    #: if `from_suite` is set.
     estimator: str = ""
-    #: Another suite that defines a model or baseline of the same name. All properties of that model except ``without``
-    #: and ``title`` are copied.
+    #: Another suite that defines a model or baseline of the same name. All keys of that model except ``without`` are
+    #: copied. Its ``title`` is copied only if this model has no title.
     from_suite: str | None = None
-    #: Values for every dataset that `datasets` does not list.
+    #: Hyperparameters on each dataset that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: Values for single datasets. After the suite is read, each dataset also has the common values that it does not
-    #: override.
+    #: Hyperparameters on single datasets. When a suite is read, hyperparameters that a dataset does not override are
+    #: added to the dataset's hyperparameters.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
-    #: The source of the values of each hyperparameter. The key ``all`` covers the other hyperparameters, and
-    #: ``datasets`` the values for single datasets. The source is the paper, the authors' program, a search on
-    #: validation, fitted (chosen on published test results) or hand (not searched).
+    #: The source of the values of each hyperparameter. The key ``all`` is for the other hyperparameters, and the key
+    #: ``datasets`` is for the values in `datasets`. A source begins with paper, program (of the authors), search (on
+    #: the validation set), fitted (chosen on published test results) or hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: How the hyperparameters of each dataset were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class ModelSpec:
     share_search_with: Name | None = None
     #: Number of threads of the model's jobs. None selects the setting of the run.
     threads: ThreadCount | None = None
-    #: Memory for training, as a multiple of the bytes of the data. None selects the estimate of the cost model.
+    #: Bytes of memory for training, divided by the bytes of the data. None selects the estimate of the cost model.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
     #: Wall minutes that each step of the model requests. None selects the estimate of the cost model.
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
@@ -146,7 +146,7 @@ class ModelSpec:
     without: dict[DatasetName, Reason] = field(default_factory=dict)
     #: Baselines only: the reason why no thresholds are tuned on the scores.
     skip_thresholds: Reason | None = None
-    #: Baselines only: the hyperparameters that were not searched.
+    #: Baselines only: a text about the hyperparameters that were not searched.
     untuned: Reason | None = None
     #: The model's name in tables and figures. None selects the name that a paper's package defines, or the name in the
     #: suite.
@@ -158,13 +158,13 @@ class ModelSpec:
 
     @property
     def fitted_settings(self) -> str:
-        """Return a text about hyperparameters that are fitted to published test results, or "" if there are none."""
+        """Return a text about hyperparameters that are fitted to published results, or "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
-        """Return all sets of the model's hyperparameters: for all datasets, for single datasets and in trials."""
+        """Return all sets of the model's hyperparameters: for all datasets, for single datasets, and for trials."""
         stages = chain(self.search.stages, *self.search.extra_stages.values())
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
@@ -175,11 +175,11 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Inference:
-    """List the inference methods of each model, and the training split of these models."""
+    """List the inference methods for each model, and set the training split of these models."""
 
     split: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
-    #: Number of label vectors that are drawn for each instance, if a model estimates the joint distribution.
+    #: Number of label vectors to draw for each instance, if a model estimates the joint distribution.
     samples: Annotated[int, Meta(ge=1)] = 200
     #: Seconds after which a method is stopped. None sets no limit.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
@@ -187,7 +187,7 @@ class Inference:
 
 @dataclass(frozen=True)
 class Ensembles:
-    """List the forests that are also scored with only their first trees, and the numbers of these trees."""
+    """List the forests that are also scored with only their first trees, and the numbers of first trees."""
 
     models: Some[Name]
     sizes: Some[Annotated[int, Meta(ge=1)]]
@@ -205,18 +205,18 @@ class Sweep:
     without: dict[DatasetName, Reason] = field(default_factory=dict)
 
     def values_on(self, dataset: str) -> list[IntOrFloat | str]:
-        """Return the values of the hyperparameter for a dataset."""
+        """Return the values of the hyperparameter to try on a dataset."""
         return self.datasets.get(dataset, self.values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiments:
-    """Hold the content of a suite's YAML file."""
+    """Hold the content of the YAML file of a suite."""
 
     title: str
     #: The datasets, in the order of the tables.
     datasets: list[DatasetName]
-    #: Every experiment runs once per seed. Tables contain means over the seeds.
+    #: Every experiment runs once per seed. Tables contain means over seeds.
     seeds: Some[Seed]
     #: Names of threshold methods for macro-F.
     methods: list[Name]
@@ -225,7 +225,7 @@ class Experiments:
     models: dict[Name, ModelSpec]
     #: Number of runs over which the paper averages its results.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
-    #: Other measures for which thresholds are tuned.
+    #: Measures other than macro-F for which thresholds are tuned.
     measures: list[MeasureName] = field(default_factory=list)
     #: Python files that register additional threshold or inference methods.
     extensions: list[Extension] = field(default_factory=list)
@@ -238,14 +238,14 @@ class Experiments:
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: Minimum probability of each dataset's estimates. Estimates up to this value are not written.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Names of datasets and names of models for which no thresholds are tuned, with the reason. These models are only
-    #: trained on the whole training set and ranked.
+    #: Maps names of datasets and of models to the reason why no thresholds are tuned. Models without thresholds are
+    #: only trained on the whole training set, and only their rankings are scored.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
     #: Baselines, which run only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Extensions may register more methods.
+        # Extensions may register more methods, so the names cannot be checked here.
         methods = self.inference.methods.values() if self.inference and not self.extensions else ()
         for name in chain(*methods):
             if name not in INFERENCE_METHODS:
@@ -263,17 +263,20 @@ class Suite(Experiments):
 
     @property
     def own(self) -> bool:
-        """Return whether the suite belongs to no paper. Such a suite ignores the key `datasets` of config.yaml."""
+        """Return whether the suite belongs to no paper.
+
+        Such a suite ignores the key `datasets` of config.yaml.
+        """
         return self.name in OWN
 
     @property
     def all_models(self) -> dict[str, ModelSpec]:
-        """Return the suite's models, followed by its baselines."""
+        """Return the suite's models by name, followed by the suite's baselines."""
         return {**self.models, **self.baselines}
 
     @property
     def titles(self) -> dict[str, str]:
-        """Return the names in tables and figures that the suite gives to its models."""
+        """Return the titles of the suite's models that have a title. Tables and figures use titles as names."""
         return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
@@ -283,17 +286,17 @@ class Suite(Experiments):
 
     @property
     def every_method(self) -> list[str]:
-        """Return the distinct threshold and inference methods, in the order of the tables."""
+        """Return the names of the suite's threshold and inference methods, in the order of the tables."""
         inferred = chain(*self.inference.methods.values()) if self.inference else ()
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
-        """Return the inference methods of a model on one training split, or on any split."""
+        """Return the inference methods of a model on a training split, or on any split if ``split`` is None."""
         block = self.inference
         return block.methods.get(model, []) if block and split in (None, block.split) else []
 
     def swept(self, model: str) -> list[Hyperparameters]:
-        """Return the hyperparameters that the suite's sweeps set for a model."""
+        """Return each set of hyperparameters that the suite's sweeps use for a model."""
         return [
             sweep.hyperparameters | {sweep.hyperparameter: value}
             for sweep in self.sweeps.values()
@@ -302,11 +305,11 @@ class Suite(Experiments):
         ]
 
     def task_of(self, dataset: str) -> Task:
-        """Return the task of a dataset, few-shot or multi-label."""
+        """Return the task of a dataset: few-shot or multi-label."""
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
-OWN = ("demo", "scale")  # Names of suites that belong to no paper.
+OWN = ("demo", "scale")  # Names of the suites that belong to no paper.
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
@@ -317,7 +320,7 @@ def read_suites(config: Path) -> dict[str, Suite]:
     Raises
     ------
     XmlcError
-        A file cannot be read, is not a suite, or names a model of another suite that does not exist.
+        A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
     names = [STUDY] if is_study(config) else names
@@ -326,7 +329,7 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Return the path of a suite's file. A study has only its own file, and other suites' files are in the package."""
+    """Return the path of a suite's file. If a study has no file for this suite, return the path in the package."""
     of_paper = name not in OWN and not (name == STUDY and is_study(config))
     return config_files(f"papers/{name}.yaml" if of_paper else f"{name}.yaml", config)[-1]
 
@@ -338,7 +341,7 @@ def find_suite(name: str, config: Path) -> Suite | None:
 
 
 def read_suite(file: Path) -> Suite:
-    """Return the suite in one file. Models with `from_suite` are copied from the other suite.
+    """Read a suite from its file. Models with `from_suite` are copied from the other suite.
 
     Raises
     ------
@@ -356,9 +359,9 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Return a model with the properties from its `from_suite`.
+    """Return a copy of a model. If `from_suite` is set, the copy has the properties of the model in that suite.
 
-    Each dataset also gets the hyperparameters that all datasets share.
+    The hyperparameters for all datasets are added to the hyperparameters of each single dataset.
     """
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
