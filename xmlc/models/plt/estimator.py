@@ -35,15 +35,16 @@ from xmlc.models.trees.representations import label_representations
 # For SGD, the default of C is one number. For "batch", C is selected from two candidates, which depend on the loss. The
 # first candidate is the usual value.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-WEIGHT_THRESHOLD = 0.1  # The setting weight_threshold="auto" uses this threshold if it reduces the size in bytes.
+# The setting weight_threshold="auto" uses this threshold if it reduces the size of the weights in bytes.
+WEIGHT_THRESHOLD = 0.1
 SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects values for these hyperparameters.
-# The hyperparameters of `PLT.for_ranking` that differ from the defaults.
+# `PLT.for_ranking` sets these hyperparameters, which differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass.
 ROWS_PER_BATCH = 8192  # At most this many instances descend the tree together.
 
-# An exact ranking warns about its cost if it evaluates many nodes per instance on average. The limits are this number
-# of nodes and this share of all nodes, and both have to be reached.
+# An exact ranking warns about its cost if it evaluates many nodes per instance on average. The limits are a number of
+# nodes and a share of all nodes. The ranking warns only if both limits are reached.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -59,8 +60,8 @@ class PLT(SparseProbabilityEstimator):
     On average over ten datasets, the defaults rank best among the tested settings (docs/models.md). plt2016 uses
     ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
-    The hyperparameters form groups. ``arity`` to ``label_features`` configure the tree. ``solver`` to ``epochs``
-    configure the training of the nodes. ``search`` and ``beam`` configure the search for the best labels.
+    The hyperparameters from ``arity`` to ``label_features`` configure the tree. The hyperparameters from ``solver`` to
+    ``epochs`` configure the training of the nodes. ``search`` and ``beam`` configure the search for the best labels.
     ``weight_threshold``, ``hash_bits`` and ``max_samples`` limit the memory.
 
     Parameters
@@ -133,8 +134,8 @@ class PLT(SparseProbabilityEstimator):
         Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored
         sparse. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
         ``weight_threshold=0.1``. None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights
-        then take fewer bytes, and None otherwise. "auto" also keeps all weights if ``unit_norm`` is False or
-        ``hash_bits`` is set.
+        take fewer bytes with this threshold, and None otherwise. "auto" also keeps all weights if ``unit_norm`` is
+        False or ``hash_bits`` is set.
     hash_bits : int or None
         None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
         2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``,
@@ -145,7 +146,7 @@ class PLT(SparseProbabilityEstimator):
         instances, and has only their labels. To train the IPLT of oplt2021 (Appendix G), also set the solver and the
         tree as in that paper. IPLT then learns the sample that OPLT uses for ``warm_start``.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first.
+        Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
         Seed of the tree and of the order of the instances.
     n_jobs : int or None
@@ -222,12 +223,12 @@ class PLT(SparseProbabilityEstimator):
     weight_threshold: float | plt.Auto | None = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
-    # Hyperparameters that most estimators have.
+    # Most estimators have these hyperparameters.
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
 
-    # A tree, the weights of its labels, and the largest weight below each node.
+    # This cache holds a tree, the weights of its labels, and the largest label weight below each node.
     _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
 
     @classmethod
@@ -255,10 +256,10 @@ class PLT(SparseProbabilityEstimator):
         return cls(**RANKING | given)
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the tree (Algorithm 3).
+        """Train the tree (plt2016, Algorithm 3).
 
         A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``, the sample weight also
-        multiplies the instance in the representations of the instance's labels. With solver "batch", an integer weight
+        multiplies the instance's features in the sums that represent labels. With solver "batch", an integer weight
         gives the same objective as a row repeated that many times. SGD and AdaGrad visit a row of weight 2 twice in a
         pass, and a row of weight 2.5 three times with shorter steps. Integer weights up to 16 give the same model as
         rows repeated by ``numpy.repeat``. The cross-validation for C uses the weights in training and in P@1.
@@ -334,8 +335,9 @@ class PLT(SparseProbabilityEstimator):
         beam search is provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for
         each instance.
 
-        ``label_weights`` also guide the search. A node is expanded only if its estimate times the largest label weight
-        below the node may be one of the k best products. A node whose labels are all excluded is never expanded.
+        ``label_weights`` also guide the search. A node is expanded only if a label below the node may be among the k
+        best. The bound for these labels is the node's estimate times the largest label weight below the node. A node
+        whose labels are all excluded is never expanded.
 
         Parameters
         ----------
@@ -354,7 +356,8 @@ class PLT(SparseProbabilityEstimator):
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
         labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
-        if search != "beam" and k <= self.beam:  # With a larger k, the recommended search would use a wider beam.
+        # The warning recommends a beam search. With a larger k, that search would use a wider beam than ``beam``.
+        if search != "beam" and k <= self.beam:
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
 
@@ -434,7 +437,7 @@ class PLT(SparseProbabilityEstimator):
         return tree.over(labels)
 
     def _solver(self, n: float) -> Solver:
-        """Return the solver for n instances, or for instances whose weights sum to n."""
+        """Return the solver and its settings for n instances, or for instances whose weights sum to n."""
         if self.solver == "sgd":
             lam = 1.0 / (self.C_ * n) if self.lam is None else self.lam
             return Sgd(float(self.gamma), float(lam), int(self.epochs))
@@ -455,7 +458,7 @@ class PLT(SparseProbabilityEstimator):
             raise InvalidParameterError(f"PLT: found {found}, expected weight_threshold='auto' or None")
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
-        """Return the largest label weight below each node, or an empty array if labels have no weights.
+        """Return the largest label weight below each node, or an empty array if no label weights are given.
 
         The result is cached, because its computation takes longer than a search.
         """
@@ -479,7 +482,9 @@ class PLT(SparseProbabilityEstimator):
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
     ) -> tuple[np.ndarray, ...]:
-        """Run a search over all instances in batches. The result does not depend on the size of the batches.
+        """Run a search over all instances in batches, and return the joined results of the kernel.
+
+        The result does not depend on the size of the batches.
 
         Parameters
         ----------

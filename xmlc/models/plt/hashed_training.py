@@ -57,11 +57,11 @@ def train_hashed(
 
 @njit(cache=True, nogil=True)
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
-    """Make one pass over the training set, instance by instance, from the root down (Algorithm 3 as an online learner).
+    """Make one pass over the training set, instance by instance, from the root down.
 
-    Each slot is in a different cache line. The slots of the next node are therefore prefetched before the step of the
-    current node. With 2**28 slots, prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. The pass
-    with prefetching takes 20 ns per slot.
+    This is Algorithm 3 of plt2016 as an online learner. Each slot is in a different cache line. The slots of the next
+    node are therefore prefetched before the step of the current node. With 2**28 slots, prefetching makes a pass 1.4
+    times as fast on one thread of an Intel Xeon. The pass with prefetching takes 20 ns per slot.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
 
 @njit(cache=True, nogil=True)
 def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
-    """Take one two-phase SGD step (Appendix B) for one node and one instance.
+    """Take one step of two-phase SGD (plt2016, Appendix B) for one node and one instance.
 
     Parameters
     ----------

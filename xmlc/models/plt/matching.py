@@ -1,4 +1,7 @@
-"""Match the features of instances with the sparse rows of a block of weights. Kernels of `xmlc.models.plt.weights`."""
+"""Match the features of instances with the sparse rows of a block of weights.
+
+The functions are kernels of `xmlc.models.plt.weights`.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
 
 @njit(cache=True, nogil=True)
 def mark_features(features, scratch):
-    """Add ascending ``features`` to the empty set of a `Scratch`. The function reads 4 bytes per feature."""
+    """Add ``features``, which ascend, to the empty set of a `Scratch`. The function reads 4 bytes per feature."""
     words, ranks = scratch.words, scratch.ranks
     six, low = np.uint32(6), np.uint64(63)
     for index in range(features.size):
@@ -57,9 +60,9 @@ def mark_features(features, scratch):
 
 @njit(cache=True, nogil=True)
 def clear_features(features, scratch):
-    """Clear the set of a `Scratch` that holds ``features``."""
+    """Clear the set of a `Scratch`, given the ``features`` in the set."""
     words, six = scratch.words, np.uint32(6)
-    if 8 * features.size > words.size:  # clearing eight contiguous words is as fast as one random word
+    if 8 * features.size > words.size:  # clearing eight contiguous words is as fast as clearing one random word
         words[:] = 0
         return
     for feature in features:
@@ -152,7 +155,10 @@ def match_features(ids, values, features, out_ids, out_values):
 
 @njit(cache=True, nogil=True)
 def are_first(features):
-    """Return whether the features are 0 .. features.size - 1. Each feature then equals its index within the block."""
+    """Return whether ``features`` contains exactly the numbers from 0 to ``features.size - 1``.
+
+    Each feature then equals its index within the block.
+    """
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
 

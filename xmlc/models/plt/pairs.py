@@ -1,4 +1,7 @@
-"""Store pairs of an instance and a node, such as the frontier of a tree search. Kernels of `xmlc.models.plt.search`."""
+"""Store pairs of an instance and a node, such as the frontier of a tree search.
+
+The functions are kernels of `xmlc.models.plt.search`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.top_k import key_number, rank_key
 
-ABOVE_ROOT = np.int32(-1)  # the node whose only child is the root
+ABOVE_ROOT = np.int32(-1)  # the node with this number has the root as its only child
 
 
 class Pairs(NamedTuple):
@@ -21,7 +24,7 @@ class Pairs(NamedTuple):
 
     #: int32: Instances, counted from the first instance of the batch.
     rows: np.ndarray
-    #: int64: Keys of the nodes.
+    #: int64: Keys of the nodes, see `rank_key`.
     keys: np.ndarray
     #: int64 (1,): Number of pairs.
     size: np.ndarray
@@ -29,7 +32,10 @@ class Pairs(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def root_frontier(n_rows):
-    """Return the first frontier of a search: each instance with the node above the root and the estimate 1."""
+    """Return the first frontier of a search.
+
+    It pairs each instance with the node above the root, whose estimate is 1.
+    """
     keys = np.full(n_rows, rank_key(ABOVE_ROOT, np.float32(1.0)), dtype=np.int64)
     return Pairs(np.arange(n_rows).astype(np.int32), keys, np.full(1, n_rows, dtype=np.int64))
 
@@ -58,7 +64,7 @@ def with_capacity(pairs, more):
 
 @njit(cache=True, nogil=True)
 def sorted_by_node(pairs):
-    """Return the pairs in a stable order by node, in arrays without spare capacity."""
+    """Return the pairs sorted by node (a stable sort), in arrays without spare capacity."""
     nodes = np.empty(pairs.size[0], dtype=np.int32)
     for i in range(nodes.size):
         nodes[i] = key_number(pairs.keys[i])
@@ -67,7 +73,7 @@ def sorted_by_node(pairs):
 
 @njit(cache=True, nogil=True)
 def sorted_by(numbers, pairs):
-    """Return the pairs in a stable order by ``numbers``, an integer for each pair."""
+    """Return the pairs sorted by ``numbers``, an integer for each pair (a stable sort)."""
     rows, keys, _ = pairs
     result = no_pairs(numbers.size)
     result.size[0] = numbers.size

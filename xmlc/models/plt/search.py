@@ -1,9 +1,9 @@
 """Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
 `estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. Pairs of an instance and a
-node are sorted by node. A batch then reads each block of weights once. All siblings share one look-up of a feature
-(masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the other.
-The estimates are bit-identical for all searches and all batches.
+node are sorted by node. A batch therefore reads each block of weights only once. All siblings share one look-up of a
+feature (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the
+other. The estimates are bit-identical for all searches and all batches.
 
 All searches rank by a key, a number that combines a node and its estimate (`xmlc.kernels.top_k.rank_key`, which defines
 the order of equal estimates). If labels have weights, a key contains the estimate times the node's scale (`scale_of`).
@@ -77,7 +77,8 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
-        # np.int64(0) and not 0: numba gives the literal a different type and would compile the called kernels twice.
+        # ``begin`` is np.int64(0), because numba gives the literal 0 another type and would compile the called kernels
+        # twice.
         met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
@@ -98,7 +99,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 
 @njit(cache=True, nogil=True)
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
-    """Rank labels for instances ``start .. end - 1`` by beam search, and then exactly if ``certifies``.
+    """Rank labels for instances ``start .. end - 1`` by beam search. If ``certifies``, make the ranking exact.
 
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
     The search omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below such nodes
@@ -134,7 +135,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
-    # np.int64 and np.bool_: numba gives literals different types and would compile the called kernels twice.
+    # np.int64 and np.bool_ are necessary: numba gives literals other types and would compile the called kernels twice.
     left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
@@ -246,7 +247,9 @@ def rows_from(x, start, end):
 
 @njit(cache=True, nogil=True)
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the children of one node for the instances that reach it, or for as many as fit into the scratch memory.
+    """Estimate the children of one node for the instances that reach the node.
+
+    If the scratch memory is too small for all these instances, the result contains only the first of these instances.
 
     Parameters
     ----------
@@ -261,12 +264,12 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     scratch : Scratch
         Scratch memory.
     inner_products : int64 (rows,)
-        For each instance, raised by the number of node classifiers evaluated.
+        The number of node classifiers evaluated is added to the entry of each instance.
 
     Returns
     -------
     first : int
-        Number of the first child.
+        Node number of the first child.
     estimates : float32 (q, siblings)
         Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. The
         array is a view of the scratch memory.
@@ -286,7 +289,7 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
 
 @njit(cache=True, nogil=True)
 def weigh(estimates, key, largest, label, first):
-    """Multiply the estimates of siblings by the estimate of their parent and by their scales (`scale_of`).
+    """Multiply the estimates of siblings by the parent's estimate and by the siblings' scales (`scale_of`).
 
     Parameters
     ----------
@@ -309,9 +312,9 @@ def weigh(estimates, key, largest, label, first):
 
 @njit(cache=True, nogil=True)
 def scale_of(node, largest, label):
-    """Return the scale of a node.
+    """Return the scale of a node, the factor of the node's estimate in the node's key.
 
-    If labels have weights, the key of a node contains the node's estimate times its scale.
+    Keys contain scaled estimates only if labels have weights.
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
     node, rounded up to a power of two. Dividing by a power of two recovers the node's estimate exactly. If all labels
@@ -355,7 +358,7 @@ def bound_of(key, largest, label):
 
 @njit(cache=True, nogil=True)
 def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
-    """Append leaves above their thresholds to ``found``, and inner nodes above their thresholds to ``met``.
+    """Append leaves to ``found``, and inner nodes to ``met``, if their estimates exceed their thresholds.
 
     Parameters
     ----------
@@ -419,7 +422,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
     weighted : bool
-        Whether `weigh` has multiplied the estimates.
+        Whether `weigh` has multiplied the estimates by the parents' estimates and the scales.
     best : Best
         Updated in place.
     beams : int64 (rows, beam)
@@ -484,11 +487,11 @@ def nodes_of_beams(beams, best, certifies, left):
 
 @njit(cache=True, nogil=True)
 def beam_suffices(best):
-    """Return for each instance whether the beam search alone proves its k best leaves, bool (rows,).
+    """Return for each instance whether the beam search alone proves that its k leaves are the best, bool (rows,).
 
-    The k leaves are proven if no leaf below a node outside the beam can be among the k best. Factors of an estimate are
-    at most 1, so a leaf's estimate is at most the estimate of any node above it. With weights, a leaf's product is at
-    most the node's estimate times the largest weight below the node.
+    The proof is that no leaf below a node outside the beam can be among the k best. Factors of an estimate are at most
+    1, so a leaf's estimate is at most the estimate of any node above it. With label weights, the bound for a leaf's
+    estimate times weight is the node's estimate times the largest weight below the node.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -499,7 +502,7 @@ def beam_suffices(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Empty a list of nodes, and return the nodes below which a leaf may rank before the k-th leaf, sorted by node.
+    """Empty a list of nodes. Return the listed nodes below which a leaf may rank before the k-th leaf, sorted by node.
 
     Leaves have larger numbers than the nodes above them. At equal estimates, a leaf therefore has a smaller key than a
     node above the leaf.

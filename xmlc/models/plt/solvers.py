@@ -145,15 +145,15 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     the step and the squared derivative are multiplied by v. The code therefore multiplies both g and gamma by the
     square root of v.
 
-    For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings and then their sums
-    of squared derivatives. Both parts are in the same or adjacent cache lines. Each non-zero of an instance moves 24
-    bytes per sibling. These are two reads of the weight, a read of the sum, a write of the weight and of the sum, and a
-    read of the instance.
+    For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings, and then each
+    weight's sum of squared derivatives. Both parts are in the same or adjacent cache lines. Each non-zero of an
+    instance moves 24 bytes per sibling. These are two reads of the weight, a read of the sum, a write of the weight and
+    of the sum, and a read of the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
-    bias_state = np.zeros(2 * padded, dtype=np.float32)  # the state of the constant feature
+    bias_state = np.zeros(2 * padded, dtype=np.float32)  # this array is the state of the constant feature
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
@@ -304,7 +304,7 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Copy siblings that have not stopped to the first of ``size`` columns and return the copy. Other columns are zero.
+    """Return a copy of some siblings in the first columns of arrays of ``size`` columns. All other columns are zero.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def columns_of(rows, columns, size):
 
 @njit(cache=True, nogil=True)
 def put_columns(some, columns, every):
-    """Copy weights and biases of some siblings to their columns among all siblings.
+    """Copy the weights and biases of some siblings to the siblings' columns in ``every``.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def newton_step(step, low, high, margin, alpha, square, cost):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def logistic_steps(scores, targets, alpha, square, cost, work):
-    """Overwrite scores by the steps of the dual variables for the logistic loss, computed by Newton's method.
+    """Overwrite the score of each sibling with the step of its dual variable for the logistic loss, by Newton's method.
 
     The step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
     from the largest step that cannot overshoot. This step follows from the largest slope of the sigmoid, 1/4. A Newton
@@ -512,7 +512,7 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def logistic_derivatives(scores, targets):
-    """Overwrite the scores of an instance by derivatives of the logistic loss.
+    """Overwrite the scores of an instance with derivatives of the logistic loss.
 
     Parameters
     ----------

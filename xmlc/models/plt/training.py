@@ -21,7 +21,7 @@ from xmlc.models.trees import LabelTree
 NONZEROS_PER_GROUP = 1 << 18  # Small blocks form groups of about this many non-zeros.
 SPLIT_SHARE = 32  # A block with more than 1 / 32 of the work is split into tasks of some siblings each.
 MIN_SIBLINGS = 8  # A task of such a block has at least this many siblings, which fill a vector register.
-MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 at a time.
+MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
 TITLE = "training PLT nodes"  # This is the default title of the progress display.
 WEIGHTS_PER_WAVE = 1 << 25  # A batch has about this many weights (128 MB), or is one larger block.
 BITS_PER_WORD = np.uint64(64)
@@ -142,7 +142,7 @@ def train_nodes(
             wave = blocks[(blocks >= begin) & (blocks < end)]
             lists = [(x, reach, group, nonzeros, n_features) for group in _groups(wave, nonzeros[wave])]
             distinct, listed = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
-            n_own = np.zeros(end - begin, dtype=np.int64)  # This is the number of features of each block.
+            n_own = np.zeros(end - begin, dtype=np.int64)  # ``n_own`` contains the number of features of each block.
             n_own[wave - begin] = np.concatenate(distinct)
             feature_starts, features = starts_of(n_own), np.concatenate(listed)
             weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
@@ -167,7 +167,10 @@ def train_nodes(
 
 
 def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
-    """Split blocks into groups of about equal cost. The groups do not depend on the number of threads."""
+    """Split ``blocks`` into groups of about equal cost, and return the groups.
+
+    The groups do not depend on the number of threads.
+    """
     return [blocks[start:end] for start, end in cost_blocks(cost, NONZEROS_PER_GROUP)]
 
 
@@ -363,7 +366,8 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     """
     (indptr, indices, _), (order, starts, positions) = x, reach
     distinct = np.empty(blocks.size, dtype=np.int64)
-    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)  # one bit per feature fits into the first-level cache
+    # with one bit per feature, the array fits into the first-level cache
+    marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     total = np.int64(0)
     for block in blocks:
         total += min(nonzeros[block], n_features)

@@ -105,8 +105,8 @@ class HashedWeights(NamedTuple):
     label : int32 (n_nodes,)
         As in `NodeWeights`.
     table : float32 (2**k,)
-        Numbers shared by all nodes. A node's weight for a feature is a number of the table times a sign, divided by the
-        node's ``scale``.
+        The shared numbers, from which the weights of all nodes are computed. A node's weight for a feature is a number
+        of the table times a sign, divided by the node's ``scale``.
     scale : float64 (n_nodes,)
         The scale Pi of each node (plt2016, Appendix B).
     bias : float32 (n_nodes,)
@@ -317,7 +317,7 @@ CHILD_ESTIMATES: dict[Any, Any] = {
 
 
 def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
-    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of a node's children for some instances.
+    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of all children of a node for some instances.
 
     The type of the weights selects the kernel from `CHILD_ESTIMATES`, in Python and in compiled code.
 
@@ -397,7 +397,7 @@ def slot_and_sign(key, feature, mask):
 
 @njit(cache=True, nogil=True)
 def ask_for_slots(ids, values, nodes, node, slots, signed):
-    """Compute and prefetch the slots of one node and one instance, and multiply the values by their signs.
+    """Compute and prefetch the slots of one node and one instance. Multiply the instance's values by the slots' signs.
 
     Parameters
     ----------
