@@ -24,13 +24,13 @@ SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
-# USUAL_ARITY maps upper limits of the number of labels to default arities of a k-means tree. With more labels, the
-# default is 128 (docs/models.md). Among the four arities, the default gives the tree the fewest levels. If several
-# arities give equally few levels, the default is the smallest of these arities. With one more level, the lowest inner
-# nodes would have only a few labels (`largest_leaf`).
+# USUAL_ARITY maps upper limits of the number of labels to default arities of a k-means tree. If there are more labels
+# than the largest limit, the default is 128 (docs/models.md). The default is the arity among 16, 32, 64 and 128 that
+# gives the tree the fewest levels. If several arities give equally few levels, the default is the smallest of these
+# arities. With one more level, the lowest inner nodes would have only a few labels (`largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-LARGEST_OF_SGD = 18_000  # with more labels, a larger arity makes SGD three times as slow for little gain
+LARGEST_OF_SGD = 18_000  # with more labels, an arity above 16 makes SGD three times as slow for little gain
 
 NODES = {
     **COMMON,
@@ -54,7 +54,7 @@ DOMAINS = {
     "eps": POSITIVE,
     "beam": whole(1, MANY),
     "search": OneOf(get_args(SearchMethod)),
-    "hash_bits": whole(1, 34, none=True),  # 2**34 weights take 64 GB
+    "hash_bits": whole(1, 34, none=True),  # a table of 2**34 weights takes 64 GB
     "label_features": whole(1, MANY, none=True),
     "max_samples": SOME,
 }

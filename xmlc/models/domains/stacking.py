@@ -2,7 +2,7 @@
 
 from xmlc.kernels.domains import COMMON, MANY, Named, NumberRange, whole
 
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # the default members: pairs of a name and an estimator's name
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # each default member is a pair of a name and an estimator's name
 OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),

@@ -79,8 +79,8 @@ class OPLT(SparseProbabilityEstimator):
         difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
         the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances the tree.
     growth : {"paper", "program"}
-        How the tree is extended by a new label. "paper" follows Algorithm 8. "program" follows the authors' program
-        (napkinXC 0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
+        How a new label extends the tree. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
+        0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
     arity : int
         b, the largest number of children of an inner node.
     max_leaf : int
@@ -106,7 +106,7 @@ class OPLT(SparseProbabilityEstimator):
         `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. With ``online``, `fit` needs several
         times as much memory as without.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first.
+        Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
@@ -147,7 +147,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    # Only `fit` uses these hyperparameters, except n_jobs, which predictions use too.
+    # Only `fit` uses these hyperparameters. Predictions use n_jobs too.
     _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
@@ -181,7 +181,7 @@ class OPLT(SparseProbabilityEstimator):
     )
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Forget all instances and learn a training set, in an order drawn once from the seed.
+        """Forget all instances and learn a training set, in one random order for all passes.
 
         Afterwards `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
         `xmlc.models.base.SparseProbabilityEstimator.fit`.
@@ -206,14 +206,14 @@ class OPLT(SparseProbabilityEstimator):
         seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-        del tree  # this frees memory before weights are trained
+        del tree  # deleting the tree frees memory before weights are trained
         training = (order, solver, self.weight_threshold, self.n_jobs, Appendable(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Start with an empty tree. If ``gamma`` is None, the step size is ``chosen``."""
+        """Replace the model by an empty tree. If ``gamma`` is None, the step size is ``chosen``."""
         self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
@@ -346,7 +346,7 @@ class OPLT(SparseProbabilityEstimator):
         return self._model.n_instances
 
     def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
-        """Check new data, add capacity for its labels, and return the data as arrays for the kernels."""
+        """Check new data, add capacity for the new labels, and return the data as arrays for the kernels."""
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             said = "Call fit with online=True, or use partial_fit from the start."
@@ -389,7 +389,7 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn rows one by one.
+        """Learn the rows ``order`` one by one.
 
         Return the k best labels of each row, ranked before the row is learned, and their estimates.
         """
@@ -420,7 +420,10 @@ class OPLT(SparseProbabilityEstimator):
             raise InvalidParameterError(f"OPLT: found {found}, expected weight_threshold=None")
 
     def _scaled_plt(self) -> PLT:
-        """Return tree and weights as a PLT for scaled instances. The PLT is cached until the model learns more."""
+        """Return a `PLT` with the current tree and weights, for instances that are already scaled.
+
+        The PLT is cached until the model learns more.
+        """
         if self._plt is None:
             nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
             self._plt = plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
@@ -429,9 +432,9 @@ class OPLT(SparseProbabilityEstimator):
         return self._plt.set_params(n_jobs=self.n_jobs)
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale instances, and remove features without weights.
+        """Check and scale instances, and return them with ``n_features_in_`` columns.
 
-        A feature that no learned instance had has no weights.
+        The model has no weights for features in further columns, so these features are left out.
         """
         self._check_fitted()
         self._check_names(X)

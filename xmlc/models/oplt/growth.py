@@ -96,11 +96,11 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
         root.label, root.n_leaves, tree.leaves[label] = label, 1, ROOT  # line 2
         nodes[ABOVE].leaf_children = nodes[ABOVE].n_leaves = 1
         return True
-    v = only_leaf(tree, selected(tree, ids, values, scratch, settings))  # line 4 calls A_policy
+    v = only_leaf(tree, selected(tree, ids, values, scratch, settings))  # line 4 of Algorithm 4 calls A_policy
     counters[SELECTED], counters[SELECTED_FOR] = v, counters[N_LEARNED]
     if not has_capacity_to_extend(tree, v):
         return False
-    if nodes[v].degree == 0:  # lines 5 and 6 call AddLeaf, after InsertNode if the node is full
+    if nodes[v].degree == 0:  # lines 5 and 6 of Algorithm 4 call AddLeaf, after InsertNode if the node is full
         extend_leaf(tree, v, label, settings)
     elif nodes[v].degree < settings.max_leaf:
         extend_inner(tree, v, label, settings)
@@ -155,7 +155,7 @@ def extends_leaf(parent):
 
 @njit(cache=True, nogil=True)
 def only_leaf(tree, v):
-    """Return the leaf among the children of v if there is exactly one, and v otherwise (line 8 of Algorithm 8)."""
+    """Return the only leaf among the children of v, or v if there is not exactly one leaf (line 8 of Algorithm 8)."""
     nodes = tree.nodes
     if nodes[v].leaf_children != 1:
         return v
@@ -256,8 +256,8 @@ def best_child(tree, v, ids, values, scratch, settings):
     """Return the child c of v with the largest score, the first among ties (oplt2021, Section 4.2).
 
     The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term measures how well the
-    instance fits. The second term is larger if c has fewer leaves than the average child of v. As printed in the paper,
-    the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|.
+    instance fits. The second term is larger if c has fewer leaves than the average child of v. If ``settings.printed``,
+    the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in the paper.
     """
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
@@ -276,7 +276,7 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return a column of block v for one more leaf, see `new_column`.
+    """Return the number of a column of block v for one more leaf, see `new_column`.
 
     If all children of a node are leaves, the policy never chooses between these leaves. With ``tree_only``, such leaves
     therefore need no classifiers. Such leaves share column 0 with the auxiliary classifier, whose target is always 1.
@@ -288,7 +288,7 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Return a column of block v for a new child.
+    """Return the number of a column of block v for a new child.
 
     The new column is a copy of the auxiliary classifier, or reuses the column of the auxiliary classifier.
     """

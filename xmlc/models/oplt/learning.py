@@ -66,7 +66,7 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     order : int64
         Rows to learn.
     start : int
-        First position in ``order`` to learn.
+        Position in ``order`` of the first row to learn.
     goes_on : bool
         Whether the previous call stopped at ``start``. The previous call has then ranked the row at ``start``, and may
         have added labels of that row.
@@ -87,7 +87,7 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
-    for position in range(start, order.size):  # line 1 of Algorithm 3
+    for position in range(start, order.size):  # this loop is line 1 of Algorithm 3
         (ids, values), (labels, _) = row_of_csr(x, order[position]), row_of_csr(y, order[position])
         if ranking.shape[1] > 0 and not (goes_on and position == start):
             rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
@@ -106,10 +106,10 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
         Whether the instance was learned. If the result is False, the arrays are full. Then extend the arrays by
         `grown`, and call this function again.
     """
-    for label in labels:  # line 1 of Algorithm 4 (UpdateTree)
+    for label in labels:  # this loop is line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
             return False
-    n_positives = mark_positives(tree, labels, positives)  # line 1 of Algorithm 7 (UpdateClassifiers)
+    n_positives = mark_positives(tree, labels, positives)  # this call is line 1 of Algorithm 7 (UpdateClassifiers)
     found = unchecked_view(positives, 0, n_positives)
     if not has_capacity_to_learn(tree, found, ids.size):
         return False

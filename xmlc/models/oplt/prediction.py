@@ -68,7 +68,7 @@ def breadth_first(tree):
 
 @njit(cache=True, nogil=True)
 def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
-    """Write the weights of all blocks, with the features of each block in ascending order.
+    """Write the weights of all blocks. The features of each block are in ascending order.
 
     The function reads every weight once, and sorts 8 bytes per feature of a block.
 
@@ -95,7 +95,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         first += columns.size
         entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # the order is by feature, because the feature is in the upper half of an entry
+        sort(entries)  # this sorts by feature, because the feature is in the upper half of an entry
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):

@@ -36,7 +36,7 @@ class OnlineScratch(NamedTuple):
 @njit(cache=True, nogil=True)
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
-    padded = row_size(tree.leaves.size + 1)  # a node has at most as many children as there are labels
+    padded = row_size(tree.leaves.size + 1)  # a node has at most one child per label, and one auxiliary classifier
     slots, values = np.empty(max_nonzeros + 1, dtype=np.uint32), np.empty(max_nonzeros + 1, dtype=np.float32)
     return OnlineScratch(slots, values, np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.uint8))
 
@@ -147,9 +147,10 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 
 @njit(cache=True, nogil=True)
 def copy_auxiliary(tree, v, first, middle, end):
-    """Copy block v's auxiliary classifier to columns ``first .. middle - 1``, and its inverse to ``middle .. end - 1``.
+    """Copy block v's auxiliary classifier to columns ``first .. middle - 1``.
 
-    The copies follow lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6.
+    The function writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
+    lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6.
     """
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), node.bias
@@ -317,7 +318,7 @@ def insert_slot(table, bits, feature, slot):
 
 @njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
-    """Return the smallest number of bits >= ``bits`` for which the features fill at most two thirds of the table."""
+    """Return the smallest b >= ``bits`` for which the features fill at most two thirds of a table of 2**b entries."""
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

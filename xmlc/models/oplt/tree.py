@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
 ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is a child like any other.
-NONE = -1  # This value means that there is no node or no label.
+NONE = -1  # This number stands for a missing node or label.
 SLOT = 8  # A slot has 8 float32 numbers. A slot, the unit of allocation, is a row of four siblings.
 MOST_SLOTS = np.iinfo(np.uint32).max  # Half of a hash table entry stores the number of a slot.
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
@@ -36,7 +36,7 @@ NODE = np.dtype(
         ("n_leaves", np.int32),  # Number of leaves below this node, 1 for a leaf.
         ("padded", np.int32),  # Number of columns in a row of the block, 0 if the node has no block.
         ("width", np.int32),  # Number of columns of the block that are in use.
-        ("auxiliary", np.int32),  # The value is 1 if column 0 is the node's auxiliary classifier, else 0.
+        ("auxiliary", np.int32),  # This field is 1 if column 0 of the block is the node's auxiliary classifier, else 0.
         ("n_features", np.int32),  # Number of rows of the block, without the row of the constant feature.
         ("table_bits", np.int32),  # The block's table has 2**table_bits entries.
         ("bias", np.int64),  # Slot of the row of the constant feature.
@@ -99,11 +99,11 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. The result has a tree but no model.
+    #: Whether only the classifiers that the policy needs are learned. If True, the resulting tree cannot predict.
     tree_only: bool
     #: Weight of the tree's balance in the score of the policy "best_greedy".
     alpha: float
-    #: Whether balance is measured as printed in the paper.
+    #: Whether the tree's balance is measured as printed in the paper.
     printed: bool
     #: b and b_max of the paper: the largest degree of inner nodes, and of nodes whose children are all leaves.
     arity: int
@@ -127,7 +127,7 @@ def empty_online_tree() -> OnlineTree:
 
 @njit(cache=True, nogil=True)
 def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for this number of additional nodes, slots and entries.
+    """Return whether the arrays have space for the given numbers of additional nodes, slots and entries.
 
     Otherwise, store the required capacity for `grown`.
     """

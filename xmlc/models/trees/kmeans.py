@@ -15,14 +15,18 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-LABELS_PER_LEAF = 100  # This number is an upper limit in Parabel, but only a target in xmlc (`largest_leaf`).
-MIN_NONZEROS_TO_SPLIT = 1 << 20  # A segment with fewer non-zeros and all segments below it are one task.
+# In Parabel, the lowest inner nodes have at most this many labels. In xmlc, the number is only a target
+# (`largest_leaf`).
+LABELS_PER_LEAF = 100
+# A segment with fewer non-zeros than this number is one task, together with all segments below it.
+MIN_NONZEROS_TO_SPLIT = 1 << 20
 MAX_SEGMENTS_TO_SPLIT = 64  # A segment with less than 1 / 64 of all non-zeros is also one task.
 MIN_GAIN = 1e-4  # Rounds continue while the mean cosine increases by at least this number (Parabel).
 MAX_ROUNDS = 50
 NO_SIDE = -1
 RESOLUTION = 2.0**20  # Rounding of cosine differences to multiples of 1 / RESOLUTION removes float32 errors.
-MIN_SQUARE = 1e-6  # A smaller squared length of a sum is a rounding error, because the rows cancel out.
+# If the squared length of a sum is below this number, the rows cancel out and the length is a rounding error.
+MIN_SQUARE = 1e-6
 
 
 def kmeans_tree(
@@ -86,7 +90,7 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node that is not split.
 
     If ``max_leaf`` is None, the depth is chosen so that the last inner nodes have about 100 labels. A node of s labels
-    is split if the number of labels of its children is nearer to 100 than s: s / 100 > 100 / (s / arity). The last
+    is split if its children's sizes are nearer to 100 labels than its own size: s / 100 > 100 / (s / arity). The last
     inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level even
     for a small excess. For example, with 26,296 labels below 256 nodes, each node has 103 labels.
     """
@@ -122,7 +126,7 @@ def _order_labels(
 
 
 def _halves(start: int, end: int) -> list[tuple[int, int]]:
-    """Return the halves of a segment of labels.
+    """Return the start and end of each half of a segment of labels.
 
     If the sizes of the halves differ, the first half is larger. A single label is not split.
     """
@@ -215,7 +219,7 @@ def multiply_members(rows, members, sums, products):
 
 @njit(cache=True, nogil=True)
 def halve(products, sides, halves):
-    """Assign the half of the members that is nearer to side 0's centroid to side 0, and return the mean cosine.
+    """Assign the half of the members nearer to side 0's centroid to side 0, and the other members to side 1.
 
     The squared length of a side's sum is the total of the inner products of the sum with the side's members. No pass
     over all d features is therefore needed. A sum of length zero has cosine 0 with every member. If two members are
@@ -224,7 +228,7 @@ def halve(products, sides, halves):
     Parameters
     ----------
     products : float64 (n, 2)
-        Products of each member with the sums of the two sides.
+        Inner products of each member with the sums of the two sides.
     sides : int8 (n,)
         The side of each member in the sums.
     halves : int8 (n,)

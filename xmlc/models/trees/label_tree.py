@@ -74,7 +74,7 @@ class LabelTree:
         """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
 
-    @cached_property  # Computing the degree takes longer than a search for one instance.
+    @cached_property  # The degree is cached, because computing it takes longer than a search for one instance.
     def max_degree(self) -> int:
         """Return the largest number of children of a node."""
         return int(np.diff(self.children).max())
@@ -94,7 +94,7 @@ class LabelTree:
         return np.repeat(np.arange(len(level_ends), dtype=np.int32), np.diff([0, *level_ends]))
 
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
-        """Return the threshold of each node.
+        """Return the threshold of each node, given the thresholds of the labels.
 
         The threshold of a leaf is the threshold of its label. The threshold of an inner node is the minimum over its
         children. One search can then use a different threshold for each label (plt2016, Section 5.2).

@@ -10,9 +10,11 @@ from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-NONZEROS_PER_TASK = 1 << 20  # A task has this many non-zeros. An instance counts once for each of its labels.
+# A task has this many non-zeros. The non-zeros of an instance count once for each of its labels.
+NONZEROS_PER_TASK = 1 << 20
 PIECES_AT_ONCE = 32  # At most this many finished tasks are in memory: 256 MB, or more if one label exceeds a task.
-LEAST_SQUARE = 1e-70  # A row of smaller squared length is not scaled: its values may be too small for float32.
+# A row whose squared length is below this number is not scaled, because its values may be too small for float32.
+LEAST_SQUARE = 1e-70
 
 
 def label_representations(
@@ -59,7 +61,8 @@ def label_representations(
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
     if weights is not None:
         by_label.data *= weights[by_label.indices]
-    nonzeros = 1 + x.nnz // max(X.shape[0], 1)  # the number of non-zeros of an average instance
+    # this is 1 plus the mean number of non-zeros of an instance, rounded down
+    nonzeros = 1 + x.nnz // max(X.shape[0], 1)
     blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
     for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
