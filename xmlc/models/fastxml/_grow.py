@@ -21,7 +21,7 @@ from xmlc.models.fastxml._partition import partition_by_ndcg
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees in flat arrays. Inner nodes and leaves are numbered across the trees.
+    """Hold all trees of a forest in flat arrays. Inner nodes and leaves are numbered across the trees.
 
     Attributes
     ----------
@@ -117,11 +117,12 @@ class TreeSettings(NamedTuple):
 def grow_tree(
     x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
 ) -> dict[str, np.ndarray]:
-    """Grow a tree, see `grow_binary_tree`, and return the arrays of a `BinaryForest` of one tree."""
+    """Grow a tree with `grow_binary_tree`. Return the arrays of a `BinaryForest` with one tree, by name."""
     work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
     children, features, weights, biases, labels, counts, sizes = grow_binary_tree(x, y, work, settings, seed, tree)
     codes = np.array(children, dtype=np.int32)
-    # The first part of each list is empty, so the sums are the starts of the other parts and the end of the last part.
+    # The first part of each list is empty, so the cumulative sums are the starts of the other parts and the end of the
+    # last part.
     weight_starts = np.cumsum([part.size for part in features], dtype=np.int64)
     leaf_starts = np.cumsum([part.size for part in labels], dtype=np.int64)
     forest = BinaryForest(
@@ -171,7 +172,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
     none = work.features[:0]
     features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
-    # An entry contains the start and end of a node in ``work.order``, and the node's index in ``children``.
+    # An entry of ``todo`` contains the start and end of a node in ``work.order``, and the node's index in ``children``.
     todo = [(0, n, 0)]
     while len(todo) > 0:
         start, end, place = todo.pop()
@@ -201,7 +202,9 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
 
 @njit(cache=True, nogil=True)
 def split_node(x, y, node, settings, key, work):
-    """Choose the sides of a node's instances by nDCG, fit a classifier, and order the instances by its predictions.
+    """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the sides.
+
+    The instances are then ordered by the side that the classifier predicts.
 
     Returns
     -------
@@ -278,8 +281,8 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so the instance is written to both sides. The wrong entry is overwritten
-        # later.
+        # A branch would often be mispredicted, so the instance is written to both sides. The entry on the wrong side is
+        # overwritten later.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive
@@ -299,8 +302,8 @@ def gather_columns(x, node, side, costs, work):
 
     A weight stays zero while the magnitude of the loss's derivative does not exceed 1, the weight of the L1 norm. For
     each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds at most its
-    cost times \|x_ij\| to one sum of feature j, depending on sign and class. A feature is dropped if neither of its two
-    sums exceeds 1. At a node with few instances, most features are dropped.
+    cost times \|x_ij\| to one sum of feature j, depending on the sign of x_ij and the class of the instance. A feature
+    is dropped if neither of its two sums exceeds 1. At a node with few instances, most features are dropped.
 
     Parameters
     ----------
@@ -318,9 +321,9 @@ def gather_columns(x, node, side, costs, work):
     Returns
     -------
     int
-        Number of columns p. ``features[:p]`` are in the order of their first appearance. The last column is the
-        constant feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (positions within ``node``) and
-        their ``values``.
+        Number of columns p. ``features[:p]`` contains the features in the order of their first appearance. The last
+        column is the constant feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (positions within
+        ``node``) and their ``values``.
 
     Notes
     -----
@@ -360,7 +363,7 @@ def gather_columns(x, node, side, costs, work):
 
 @njit(cache=True, nogil=True)
 def bound_features(x, node, side, costs, counts, bounds, features):
-    """List the features, count each feature's instances, and bound the derivative by each feature's weight."""
+    """Write a node's features, and for each feature the number of instances and bounds of the loss's derivative."""
     indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
     n_touched = 0
     for i in range(node.size):
@@ -369,7 +372,7 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            # The next feature overwrites a feature that is not new. This avoids a branch.
+            # A feature that is not new is also written, which avoids a branch. The next feature overwrites it.
             features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)

@@ -37,7 +37,7 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Hold the class of each of a node's n instances, and the margin and other numbers of each instance."""
+    """Hold the class, the margin and the loss's derivatives for each of a node's n instances."""
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
@@ -56,7 +56,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     ----------
     columns : (int64 (p + 1,), uint32, float32)
         Instances, column by column. The constant feature is one of the columns. The arrays are the start of each
-        column, the instances with a non-zero in each column, and their values.
+        column, the instances with a non-zero in each column, and the values of these non-zeros.
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
@@ -71,18 +71,19 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
     weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
     the objective falls enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root
-    of delicious and tib-core-26k took three times as long. With a fixed order, the forest also lost 0.4 points of P@3
-    on bibtex. An update of a weight reads 12 bytes for each non-zero of its column. If the weight changes, the update
-    reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the cache.
+    of a tree took three times as long on delicious and tib-core-26k. With a fixed order, the forest also lost 0.4
+    points of P@3 on bibtex. An update of a weight reads 12 bytes for each non-zero of its column. If the weight
+    changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the
+    cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
     margins[:] = 0
     sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
     active = np.empty(weights.size, dtype=np.uint32)
-    # The first four arrays contain for each weight its value, the first and second derivative of the loss with respect
-    # to the weight, and the change by the Newton step. The last array lists the weights, with the weights to update
-    # first.
+    # The first four arrays of ``coordinates`` contain for each weight its value, the first and second derivative of the
+    # loss with respect to the weight, and the change by the Newton step. The last array lists the weights, with the
+    # weights to update first.
     coordinates = weights, by_column[0], by_column[1], by_column[2], active
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
@@ -139,7 +140,7 @@ def margin_derivatives(sides):
 
 @njit(cache=True, nogil=True)
 def column_derivatives(columns, sides, coordinates, shrinkage):
-    """Write each weight's first and second derivative of the loss, and list the weights to update.
+    """Write the loss's first and second derivative with respect to each weight, and list the weights to update.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(cache=True, nogil=True, inline="always")
 def violation_of(derivative, weight):
-    """Return the smallest absolute subgradient at a weight. This subgradient is zero at the optimum."""
+    """Return the smallest magnitude of a subgradient for one weight. The magnitude is zero at the optimum."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -183,8 +184,8 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model by coordinate descent and return the number of passes.
 
     The function writes the step to ``coordinates``, and uses ``along`` for the change of each instance's first
-    derivative. A pass skips weights that are zero if their derivative is well inside the interval where zero is
-    optimal. When the other weights have converged, a pass visits all weights again.
+    derivative. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
+    the other weights have converged, a pass visits all weights again.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     along, curvature, one = sides.along, sides.curvature, np.float32(1)

@@ -1,4 +1,4 @@
-"""Assign a node's instances to its two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4). Kernels."""
+"""Assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4). Kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def discount_table(size: int) -> np.ndarray:
 
 
 def ideal_table(size: int) -> np.ndarray:
-    """Return 1 / DCG of the ideal ranking of k labels for k = 0 .. size - 1, int64 in units of 2**-16. Entry 0 is 0."""
+    """Return 1 / DCG for the ideal ranking of k labels, with k = 0 .. size - 1.
+
+    The table is int64, in units of 2**-16. Entry 0 is 0.
+    """
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
@@ -43,7 +46,7 @@ def dcg_table(size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
-    """Alternate between ranking the labels of each side and moving instances to the side that ranks them better.
+    """Alternate between ranking labels on each side and moving instances to the side that ranks their labels better.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     weights : float32 (n_labels,)
         Gain of each label, either 1 or the label's inverse propensity.
     ideal : int64
-        `ideal_table`, or `dcg_table` for DCG. The length is at least the size of the largest label set plus one.
+        `ideal_table`, or `dcg_table` for DCG. The length of the table exceeds the size of the largest label set.
     discounts : float64
         `discount_table`, at least n_labels long.
     side : int8 (n,)
@@ -83,10 +86,10 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     """Compute the result of `partition_by_ndcg` without reference counting.
 
-    The scores of labels are multiplied by ``scale``. ``arrays`` contains eight arrays to write. The first two are the
-    sums of the gains of the negative and of the positive side's instances, int64. The next three are keys and scratch,
-    uint64, and counters of `rank_by_gain`. The last three are the gains of each label's rank on the positive and on the
-    negative side, and the differences of these gains, int64.
+    The scores of labels are multiplied by ``scale``. ``arrays`` contains eight arrays to write. The first two (int64)
+    are each label's sums of gains, one on the negative side and one on the positive side. The next three are keys and
+    scratch, uint64, and counters of `rank_by_gain`. The last three are the gains of each label's rank on the positive
+    and on the negative side, and the differences of these gains, int64.
     """
     arrays = unowned(arrays)
     starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
@@ -111,7 +114,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Return the sums of each label's ideal gains over the negative and over the positive side, int64 (2, n_labels)."""
+    """Return each label's sum of ideal gains on the negative and on the positive side, int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
@@ -122,7 +125,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that limits weighted sums to 40 bits.
+    """Return the factor that limits the weighted sums of labels to 40 bits.
 
     With fewer than tens of millions of instances, the factor is 1.
     """
@@ -135,7 +138,7 @@ def score_scale(total, weights):
 
 @njit(cache=True, nogil=True)
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
-    """Rank labels by weighted sum and write the gain of each label's rank.
+    """Rank labels by their weighted sums, and write the gain of each label's rank.
 
     Among labels with equal scores, the smaller label ranks first.
 
@@ -161,7 +164,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
         gains[label] = score
         least, largest = min(least, score), max(largest, score)
-    bits = 1  # Without labels, ``largest`` is smaller than ``least``, and 1 is also right.
+    bits = 1  # Without labels, ``largest`` is smaller than ``least``, and one bit is enough.
     while (largest - least) >> bits > 0:
         bits += 1
     n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
