@@ -22,7 +22,7 @@ from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_
 
 
 class MultiwayForest(NamedTuple):
-    """Hold all trees in flat arrays. Inner nodes and leaves are numbered across the trees.
+    """Hold all trees of a forest in flat arrays. Inner nodes and leaves are numbered across the trees.
 
     Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
 
@@ -136,7 +136,7 @@ def grow_multiway_tree(
         if priority == 0 or node.size < 2:
             continue
         node_key = np.uint64(stream_key(np.uint64(key), np.int64(-negative)))
-        # This call is TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4).
+        # This call performs TrainRegressors (Algorithm 2) and CreateChildren (Algorithm 4).
         sent, sizes, priorities, features, *others = make_children(x, y, node, d, data, settings, node_key, *scratch)
         if not priorities.size:
             continue
@@ -177,14 +177,14 @@ def grow_multiway_tree(
 
 
 def join_parts(arrays: Appendable, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
-    """Append the arrays of some nodes to the arrays ``names`` of the tree, and release the nodes' arrays."""
+    """Append the arrays of some nodes to the tree's arrays ``names``, and empty the list of the nodes' arrays."""
     arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
     parts.clear()
 
 
 @njit(cache=True, nogil=True)
 def make_children(x, y, node, d, data, settings, key, scratch, dense, label_counts):
-    """Train the regressors of a node (Algorithm 2) and send its instances to its children (Algorithm 4).
+    """Train the regressors of a node (Algorithm 2) and send the node's instances to its children (Algorithm 4).
 
     Returns
     -------
@@ -218,7 +218,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
 
 @njit(cache=True, nogil=True)
 def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
-    """Train the regressors of a node and return its features (uint32), weights (p, M) and biases (M,), float32.
+    """Train a node's M regressors. Return the node's features (uint32), weights (p, M) and biases (M,), float32.
 
     The results apply to unscaled features: w . (x - mean) / scale = (w / scale) . x + bias.
     """
@@ -250,7 +250,7 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
 
 @njit(cache=True, nogil=True)
 def priority_of(y, node, label_counts):
-    """Return the priority of Algorithm 1: the sum of a node's label histogram minus its maximum.
+    """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's maximum.
 
     ``label_counts`` is zero before and after the call.
     """
@@ -292,7 +292,7 @@ NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
 class NodeData(NamedTuple):
-    """Hold the instances of one node of a tree, in the order of the stream. One node after another uses this memory.
+    """Hold the instances of one node of a tree, in the order of training. One node after another uses this memory.
 
     Attributes
     ----------
@@ -364,7 +364,7 @@ def gather_labels(y, node, data):
 
 @njit(cache=True, nogil=True)
 def gather_scaled(x, node, data):
-    """Number the features of a node in order of first appearance, and copy its instances with scaled features.
+    """Number the features of a node in order of first appearance, and copy the node's instances with scaled features.
 
     The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1. This is the
     normalisation of Ross, Mineiro and Langford (Normalized online learning, 2013). These authors learn the scale from
@@ -526,7 +526,7 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in unchanged order. ``sent`` has exactly their size."""
+    """Write the instances that go in a direction to ``sent``, in unchanged order, and fill ``sent`` completely."""
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

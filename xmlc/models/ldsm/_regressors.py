@@ -21,7 +21,7 @@ SMALLEST_SQUARE = np.float32(1e-30)  # Each sum of squared gradients starts from
 
 
 class NodeSettings(NamedTuple):
-    """Hold the hyperparameters of a node, see `LdSM`."""
+    """Hold the hyperparameters for training a node, see `LdSM`."""
 
     arity: int
     epochs: int
@@ -82,8 +82,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
     Notes
     -----
-    In each epoch, the kernel reads 8 bytes per non-zero and pair of regressors sequentially. It also reads 16 bytes
-    twice and writes 16 bytes once. For each label, it reads 16 bytes.
+    In each epoch, the kernel reads 8 bytes per non-zero and pair of regressors sequentially. For each such non-zero and
+    pair, it also reads 16 bytes twice and writes 16 bytes once. For each label, the kernel reads 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -303,7 +303,7 @@ class _Rows:
         self.size = self.ids.nitems
 
     def place(self, k: Any, offset: int) -> Any:
-        """Return the address of the slot of the feature with non-zero number ``k + offset``."""
+        """Return the address of the slot that belongs to the feature of non-zero number ``k + offset``."""
         feature = index_at(self.builder, self.ids.data, self.builder.add(k, ir.Constant(k.type, offset)), k.type)
         return self.slots_wide.at(self.slots.data, self.builder.shl(feature, ir.Constant(k.type, 2)))
 
@@ -325,7 +325,7 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Permute the four lanes of each slot alike. Lanes 0 to 3 are from the first vector, 4 to 7 from the second."""
+        """Permute the lanes of each slot alike: take lanes 0 to 3 from ``first`` and lanes 4 to 7 from ``second``."""
         width = first.type.count
         numbers = [lane if lane < SLOT else width + lane - SLOT for lane in lanes]
         mask = [slot + number for slot in range(0, width, SLOT) for number in numbers]
@@ -426,9 +426,9 @@ def _updater(adaptive: bool) -> Any:
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
 #: with both regressors. ``first`` and ``second`` are the slopes of the loss with respect to the margins. Both
-#: regressors share one ``rate``. These three numbers are float32. Return `dot` of the values and the new weights. A
-#: slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps)
-#: from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2). A
-#: plain step subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes per
-#: non-zero sequentially, and reads and writes the 16 bytes of the feature's slot.
+#: regressors share one ``rate``. ``first``, ``second`` and ``rate`` are float32. Return `dot` of the values and the new
+#: weights. A slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over
+#: all steps) from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm
+#: 2). A plain step subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes
+#: per non-zero sequentially, and reads and writes the 16 bytes of the feature's slot.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

@@ -19,8 +19,8 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # limit of the number of standardised values, 8 bytes each, at the root
-FEW = 10  # If labels have fewer positive instances on average, the default lambda_1 is larger.
+MOST_DENSE_VALUES = 1 << 30  # The root may have at most this number of standardised values, 8 bytes each.
+FEW = 10  # If labels have fewer positive instances than this on average, the default lambda_1 is larger.
 
 
 @hyperparameters
@@ -35,9 +35,10 @@ class LdSM(AveragedForest):
     whose terms are the balance, the class integrity and the multi-way penalty. P_j is the probability of direction j.
     P^i_j is the probability of direction j for the instances of label i, and pi_i is the share of label i. The
     regressors learn these directions. After training, an instance goes in all directions whose margin reaches 1/2. If
-    no margin reaches 1/2, the instance goes in the direction with the largest margin. The next leaf to be split is the
-    leaf whose label histogram has the largest sum minus maximum. The estimate of a label is the mean of its shares in
-    the leaves that an instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
+    no margin reaches 1/2, the instance goes in the direction with the largest margin. The next leaf to be split has the
+    largest difference between the sum and the maximum of its label histogram. The estimate of a label is the mean of
+    its shares in the leaves that an instance reaches, averaged over the trees. If there are many labels, almost all
+    estimates are 0.
 
     If the paper and the authors' program differ, an option selects between the two. ``exceed=True, ties="first",
     initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
@@ -209,7 +210,7 @@ class LdSM(AveragedForest):
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each tree the levels of its inner nodes (int32, root 1) and their J after each epoch (float64)."""
+        """Return for each tree the level (int32, root 1) and the J after each epoch (float64) of each inner node."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
@@ -223,7 +224,7 @@ class LdSM(AveragedForest):
         return estimates
 
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the factor of each leaf's label histogram, and whether leaves have equal weight instead of trees."""
+        """Return a factor for each leaf's label histogram, and whether leaves (not trees) have equal weight."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
