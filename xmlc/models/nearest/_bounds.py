@@ -17,11 +17,12 @@ TERMS = np.int64(64)
 SUM_UNIT = 2.0**-30  # Integer sums have this unit. The lowest bits of a sum count its products.
 FLAT = 3  # With this number of shared features, the second line is the tightest bound.
 POWERS = 4096  # The table of J**beta has this number of steps of the Jaccard similarity J.
-ROUNDING = 1e-6  # This bounds the float32 error of terms whose sum is at most 1, and of a sum of three such numbers.
+# `ROUNDING` bounds the float32 error of terms whose sum is at most 1, and the error of a sum of three such numbers.
+ROUNDING = 1e-6
 # All operations that `ROUNDING` does not cover are exact. No bound is NaN, and signs of zeros do not matter, so a
 # minimum is a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-SLACK = np.float32(1 + 1e-5)  # This bounds the float32 error of a few products.
+SLACK = np.float32(1 + 1e-5)  # This factor bounds the float32 error of a few products.
 
 
 class Query(NamedTuple):
@@ -40,7 +41,7 @@ class Query(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
-    """Return a query as a `Query`.
+    """Return the `Query` with the given features and values.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Write to ``lines`` three linear functions of c. Their minimum bounds the Euclidean length of any c of 64 values.
+    """Write three linear functions of c to ``lines``, upper bounds of the Euclidean length of any c of 64 values.
 
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
     through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the Euclidean length of all values.
@@ -124,11 +125,11 @@ def length_of(total):
 
 @njit(cache=True, nogil=True)
 def add_postings(query, starts, postings, terms, sums):
-    """Add the postings of the query's lists to the sums of a block. One addition updates a sum and its count.
+    """Add the postings of the query's lists to the sums of a block.
 
-    A posting has 4 bytes and is multiplied as a whole number. The lower half of a posting is the number of an instance.
-    It changes the value in the upper half by less than one step. `ROUNDING` covers the float32 error. The starts of all
-    lists are prefetched before the first list is read.
+    One addition updates a sum and its count of postings. A posting has 4 bytes and is multiplied as a whole number. The
+    lower half of a posting is the number of an instance. This number changes the value in the upper half by less than
+    one step. `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first list is read.
 
     Parameters
     ----------

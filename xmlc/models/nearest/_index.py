@@ -14,7 +14,8 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
-# The numbers of a block's instances fit into 16 bits. The sums and bounds of a block (512 KB) fit into a level-2 cache.
+# The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512 KB) fit into a
+# level-2 cache.
 BLOCK_ROWS = 1 << 16
 # A block has at most this number of postings, because the starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
@@ -160,9 +161,9 @@ def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
-    """Return the number of words for the fastest search. ``frequencies`` must be in descending order.
+    """Return the number of words with which searches are fastest. ``frequencies`` must be in descending order.
 
-    Each additional word costs every query one read per instance. It saves reading the postings of the word's 64
+    Each additional word costs every query one read per instance. The word saves reading the postings of its 64
     features. The function assumes that queries have a feature as often as training instances have it. In measurements,
     cost and saving were equal if the root mean square of the 64 document frequencies was one in ten instances.
     """
@@ -176,7 +177,7 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 
 def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start of each list within its block, and the start of each task's postings within a list.
+    """Return the start of each list within its block, and the start of each task's postings within each list.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ LENGTH_STEPS = 65000  # Lengths are at most 1, plus rounding, and are stored as 
 
 @njit(cache=True, nogil=True)
 def count_in_task(indptr, indices, data, start, end, counts, largest):
-    """Count the instances ``start .. end - 1`` with each feature, and find the largest magnitude of each feature.
+    """Write the number of instances and the largest magnitude of each feature, for instances ``start .. end - 1``.
 
     The kernel reads 8 bytes per non-zero.
 

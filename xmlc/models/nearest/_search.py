@@ -1,10 +1,10 @@
 """Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3.
 
 The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
-Frequent features have no postings, because they would have most of the postings. Words of bits show which frequent
-features an instance shares with the query. The words also give an upper bound of the inner product over these features.
-The sum of postings and this bound give an upper bound of each similarity. A similarity is computed only if its bound
-reaches the S-th best similarity.
+Frequent features have no postings. Otherwise, most postings would belong to frequent features. Words of bits show which
+frequent features an instance shares with the query. The words also give an upper bound of the inner product over these
+features. The sum of postings and this bound give an upper bound of each similarity. A similarity is computed only if
+its bound reaches the S-th best similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
@@ -104,7 +104,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 
 
 class Block(NamedTuple):
-    """Hold sums and bounds of the similarities to a block of instances."""
+    """Hold, for the instances of a block, the sums of postings and the upper bounds of similarities."""
 
     first: int  # number of the block's first instance in the training set
     sums: np.ndarray  # int32: sums over the rarer features, in units of SUM_UNIT. The lowest bits count the products
@@ -312,7 +312,7 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return a limit, an edge of a histogram. At least k values reach the limit, but not many more values do.
+    """Return a limit that at least k values reach, but not many more. The limit is an edge of a histogram.
 
     There must be more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. The time is
     linear in the number of values, without a branch per value. If all values are below `SMALL`, the result is 0, which

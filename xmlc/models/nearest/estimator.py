@@ -31,7 +31,7 @@ from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_TASK = 128
-LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater.
+LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than this limit.
 #: Memory that no thread uses at present: scratch for searches, and pairs of an array of votes (all zero) and an array
 #: of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
@@ -65,9 +65,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     alpha : float
         Exponent of the similarity in the votes, at least 0. With 0, all neighbours have equal votes.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0. With 0, the similarity is the cosine. None selects 0 if it
-        improves P@1 by more than a standard error, and 1 otherwise. P@1 is measured on up to 1000 training instances.
-        An instance is never its own neighbour.
+        Exponent of the Jaccard similarity, at least 0. With 0, the similarity is the cosine. None selects 0 if P@1 is
+        higher with 0 than with 1 by more than a standard error, and 1 otherwise. P@1 is measured on up to 1000 training
+        instances. An instance is never its own neighbour.
     n_jobs : int, optional
         Number of threads, see `xmlc.core.threads.resolve_threads`.
 
@@ -121,7 +121,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, its number of copies. Instances of weight 0 are left out.
+            Weight of each instance, such as its number of copies. Instances of weight 0 are left out.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``: each label's share of the votes.
+        """Return the estimates strictly greater than ``threshold``. An estimate is a label's share of the votes.
 
         Parameters
         ----------
@@ -281,12 +281,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self.beta_ if self.beta is None else float(self.beta)
 
     def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Compute the neighbours' votes, and call ``kernel`` with votes, label sets, scratch memory and ``more``.
+        """Compute the neighbours' votes, and call ``kernel`` with votes, label sets, scratch arrays and ``more``.
 
         Votes are relative to the vote of the nearest neighbour, so that no vote overflows or vanishes.
         """
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
-        # Most models use alpha 2. For a product, no function has to be compiled.
+        # Most models use alpha 2. The product ``shares * shares`` needs no compiled function.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
         if self.row_weights_ is not None:
             own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
