@@ -24,8 +24,8 @@ method has these properties:
 The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
 is below `TOLERANCE` times f. The kernels test this condition before and after CG. Before CG, |gradient|^2 is an upper
 bound of the squared decrement, because no eigenvalue of the matrix of second derivatives is below 1. After CG the
-decrement is known. If it is small enough, training ends with this step. The tolerance is relative to f, and far above
-rounding errors.
+decrement is known. If the decrement is small enough, training ends with this step. The tolerance is relative to f, and
+far above rounding errors.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see
 
 
 class Problem(NamedTuple):
-    """Hold the solver's input for a training set. All labels and folds share this input."""
+    """Hold a training set in the form that the solver uses. All labels and folds share this object."""
 
     indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, in ``width`` columns
     indices: np.ndarray  # uint32 (nnz,)
@@ -102,7 +102,7 @@ class Lanes(NamedTuple):
     """Hold one number per lane in each array of shape (8,), such as the lane's label, the index of C, and the phase.
 
     The phase determines the sum that the next pass over the rows computes for the lane. The loop in `solve_labels`
-    makes a pass over the rows. Then it calls a function for each lane, which changes the phase::
+    makes a pass over the rows. Then a function changes the phase of each lane::
 
         phase      the pass computes            then               -> next phase
 
@@ -242,7 +242,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
     C : float64
         First value of C for the label.
     place_of : int64 (instances,)
-        Index of each instance in ``rows`` of `solve_labels`, or -1 if it is not in ``rows``.
+        Index of each instance in ``rows`` of `solve_labels`, or -1 if the instance is not in ``rows``.
     by_row, by_column, lanes
         State of the lanes. Updated in place.
     lane : int
@@ -287,7 +287,7 @@ def begin_path(lanes, lane, place, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Compute in one pass over the matrix the products of its rows and the sums that the phase of each lane needs.
+    """Compute the products of the rows and the sums that each lane's phase needs, in one pass over the matrix.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
 
 
 def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the addresses of the data of the four arrays among the arguments of the kernels below."""
+    """Return the data address of each of the four arrays that a kernel below receives."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)]
 
 

@@ -113,7 +113,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input. Label columns follow feature columns. A classifier uses only earlier labels."""
+        """Return the `Problem`. Label columns follow feature columns. A label's classifier uses only earlier labels."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 

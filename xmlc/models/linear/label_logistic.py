@@ -158,7 +158,7 @@ class LabelLogistic(SparseProbabilityEstimator):
             warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's input for a training set."""
+        """Return the solver's `Problem` for a training set."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _by_blocks(
@@ -225,7 +225,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# The functions below prepare the solver's input.
+# The functions below prepare the solver's `Problem`.
 
 
 def make_problem(
@@ -236,7 +236,7 @@ def make_problem(
     widths: np.ndarray,
     weights: np.ndarray,
 ) -> Problem:
-    """Return the solver's input for a training set.
+    """Return the solver's `Problem` for a training set.
 
     Parameters
     ----------
