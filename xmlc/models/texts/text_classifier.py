@@ -26,7 +26,7 @@ from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # number of hashed features in `partial_fit`
+STREAMED = 2**20  # `partial_fit` hashes texts into this number of features.
 
 
 class TextClassifier(Estimator):
@@ -171,8 +171,8 @@ class TextClassifier(Estimator):
         texts : iterable of str
             The texts.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass a
-            number, or one number per label, a set contains the labels whose estimates exceed this number. A fitted
+            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass one
+            threshold, or one per label, a set contains the labels whose estimates exceed their threshold. A fitted
             method, such as `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
@@ -261,7 +261,7 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
-        """Return copies of the vectorizer and the estimator. The classes ``words`` and ``default`` replace None."""
+        """Return an unfitted vectorizer and estimator. ``words`` and ``default`` name the classes that replace None."""
         made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator
         if estimator is None:
