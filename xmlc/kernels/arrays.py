@@ -70,7 +70,7 @@ def sort(values):
 
 @njit(cache=True, nogil=True)
 def stable_order(ids):
-    """Return the int64 permutation that sorts ``ids``, numbers below 2**32. Equal ids keep their order.
+    """Return the int64 permutation that sorts ``ids``, which are below 2**32. Equal ids keep their order.
 
     ``np.argsort`` with mergesort gives the same result. The kernel calls `sort` instead, which is compiled for other
     kernels anyway.

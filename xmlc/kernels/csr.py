@@ -77,7 +77,7 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
 
 def is_validated(matrix: object) -> bool:
-    """Return whether a matrix has the mark of `validated`, and still has the shape and index arrays that were marked.
+    """Return whether a matrix has the mark of `validated`, and has since kept its shape and index arrays.
 
     `as_csr` and `load_csr` mark the matrix that they return, but not the user's matrix. Matrices that other code may
     have changed in place therefore have no mark.
@@ -140,7 +140,7 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
-    """Return a canonical matrix of validated arrays, and copy neither ``data`` nor ``indices``.
+    """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and ``indices``.
 
     scipy's constructor copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that
     exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code that only slices
@@ -457,7 +457,7 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
 
 
 def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and their scores, as arrays with the format of `top_k_of`.
+    """Return the first k labels of each instance and the labels' scores, as arrays with the format of `top_k_of`.
 
     Parameters
     ----------

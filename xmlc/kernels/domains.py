@@ -117,7 +117,8 @@ class Named:
         return "pairs of a unique name and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
 
 
-#: A set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word "expected".
+#: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word
+#: "expected".
 Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
@@ -152,7 +153,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0
 SOME = NumberRange(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
-# A search replaces the text with the average number of labels per training instance.
+# A search of hyperparameters replaces this text with the average number of labels per training instance.
 LABELS_PER_INSTANCE = "labels-per-instance"
 
 COMMON: dict[str, Domain] = {"random_state": whole(1 - 2**63, 2**63 - 1), "n_jobs": whole(-100_000, 100_000, none=True)}

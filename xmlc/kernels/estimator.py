@@ -23,7 +23,7 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # Values by name. A value is a number, a text, a truth value or None.
+Hyperparameters = dict[str, object]  # The keys are names. A value is a number, a text, a truth value or None.
 MOST_SHOWN = 200  # A message shows at most this number of characters of a value.
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
@@ -96,7 +96,7 @@ class Estimator:
     domains: ClassVar[Mapping[str, Domain]] = {}
     #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    # By name: the result of `as_kept`, and the text of the value in messages.
+    # Maps each name to the result of `as_kept`, and to the text of the value in messages.
     _learning_with: Hyperparameters | None = None
 
     @classmethod
@@ -104,7 +104,7 @@ class Estimator:
         return [] if cls.__init__ is object.__init__ else _names_of(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters by name.
+        """Return the value of each hyperparameter, by name.
 
         ``deep`` adds the hyperparameters of nested estimators as ``part__name``.
         """
@@ -135,7 +135,7 @@ class Estimator:
                 continue
             try:
                 part.set_params(**{rest: params[name]})
-            except ValueError as error:  # raised by a nested scikit-learn estimator
+            except ValueError as error:  # A nested scikit-learn estimator raises this error.
                 raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
@@ -179,7 +179,7 @@ class Estimator:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare column names with the training set's names. If only one dataset has feature names, warn.
+        """Compare column names with the training set's names. Warn if only one dataset has feature names.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
 The C library computes one number at a time. It takes 2 to 4 ns per number for exp and 6 ns for log1p. The functions in
-this module take 0.2 to 0.3 ns per number (AVX-512). All their constants are powers of two, parts of ln 2, or xmlc's
-minimax fits.
+this module take 0.2 to 0.3 ns per number (AVX-512). All constants of these functions are powers of two, parts of ln 2,
+or xmlc's minimax fits.
 
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
 fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # The sum is ln 2. The first part has 9 bits.
+LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 is LN2_HIGH (9 bits) plus LN2_LOW.
 SMALLEST = np.float32(-87.0)  # Below SMALLEST, exp is not a normal float32.
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 

@@ -1,6 +1,6 @@
 """Sum and update rows of weights with kernels that use whole registers.
 
-A row contains one feature's weights in all siblings.
+Siblings are the children of one tree node. A row contains the weights of one feature for all siblings.
 
 A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the number
 16 is not a constant, the compiler also splits the inner loop into single numbers. In these kernels, the sums stay in a
@@ -135,7 +135,7 @@ def _adagrad_updater(width: int) -> Any:
     - values : float32, the values of these features
     - rows : float32, all rows, flat, updated (each row has weights, then sums of squares)
     - stride : int64, the distance from one row to the next
-    - offset : int64, the distance from the weights of a row to its sums
+    - offset : int64, the distance from the weights of a row to the row's sums of squares
     - column : int64, the first column
     - derivatives : float32, the derivatives of the loss by the scores, read in the ``width`` columns
     - rate, eps : float32, the parameters of AdaGrad
