@@ -259,7 +259,9 @@ def _mean(values: np.ndarray) -> float:
 
 
 class AveragedOverlap(NamedTuple):
-    """Hold a measure for which thresholds can be tuned: an overlap and an average (0/0 = 1, all labels).
+    """Hold a measure for which thresholds can be tuned: an overlap of two sets, and an average.
+
+    0/0 is 1, and a macro-average includes all labels.
 
     Attributes
     ----------
@@ -273,7 +275,7 @@ class AveragedOverlap(NamedTuple):
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
-        """Return the value of the measure, computed from the counts of two label sets."""
+        """Return the value of the measure for the given counts."""
         return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
 
 
@@ -282,7 +284,7 @@ TUNABLE = {f"{average}_{name}": AveragedOverlap(average, OVERLAPS[name][1]) for 
 
 
 def _tunable(average: Average) -> list[Measure[Agreement]]:
-    """Declare the measures of `TUNABLE` with the given average, as columns of records and tables."""
+    """Return the measures of `TUNABLE` that have the given average, as columns of records and tables."""
     names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
     return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
@@ -301,7 +303,7 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: The type contains the counts of label sets, and the group of each label from `groups_by_frequency`.
+#: A measure by frequency is computed from counts, and from the group of each label (`groups_by_frequency`).
 ByFrequency = tuple[Agreement, np.ndarray]
 
 

@@ -36,6 +36,6 @@ FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predic
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 # MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# UNLABELLED_METHODS are threshold methods for macro-F without a validation set. Each value is the method's
+# UNLABELLED_METHODS are threshold methods for macro-F that need no validation set. Each value is the method's
 # ``zero_division``, the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

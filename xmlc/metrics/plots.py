@@ -95,12 +95,13 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
 
 
 def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
-    """Plot the share of true labels against the mean estimate, in bins, for groups of labels of similar frequency.
+    """Plot a calibration curve for each group of labels with similar frequency.
 
-    Points lie on the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The bins of
-    a group have equal sums of estimates. A group has ten bins. The number of bins is smaller if the sum of the
-    estimates in a bin would otherwise be below ten. The legend shows the sum of estimates of each group, divided by the
-    number of true labels. The number of true labels includes labels without an estimate.
+    A point shows the share of true labels in a bin against the bin's mean estimate. Points lie on the diagonal if
+    estimates are calibrated, and above the diagonal if estimates are too low. The bins of a group have equal sums of
+    estimates. A group has ten bins. The number of bins is smaller if the sum of the estimates in a bin would otherwise
+    be below ten. The legend shows the sum of estimates of each group, divided by the number of true labels. The number
+    of true labels includes labels without an estimate.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
 
 
 def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
-    """Return for each label the probability that a true label was recorded (Jain et al., KDD 2016).
+    """Return each label's propensity, the probability that a true label is recorded (Jain et al., KDD 2016).
 
     p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A. N is the number of training instances, N_l
     the number of training instances with label l, A is ``a``, and B is ``b``.

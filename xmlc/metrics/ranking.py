@@ -505,7 +505,7 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test instances.
 
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
-    n. The standard error is a fraction, as the measure is. It is 0 for fewer than two instances.
+    n. The standard error is a fraction, as the measure is. The standard error is 0 for fewer than two instances.
     """
     found, names = hits_at_k(Y, labels, max(K)), [f"{name}@{k}" for name in ("p", "ndcg") for k in K]
     return {name: standard_error(scores_of_instances(name, *found)) for name in names}

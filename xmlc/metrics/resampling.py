@@ -77,6 +77,6 @@ def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:
-    """Return all measures by name, with the resampled measures computed on replicate ``number``."""
+    """Return ``metrics`` with the values of the resampled measures on replicate ``number``."""
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
