@@ -30,7 +30,7 @@ ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), PERMIT)
 
 
 def sentence_of(error: OSError) -> str | None:
-    """Return a sentence about an operating-system error, with its file, the failure and the remedy.
+    """Return a sentence that describes an operating-system error: the file, the failure and the remedy.
 
     Parameters
     ----------

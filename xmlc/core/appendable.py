@@ -101,7 +101,7 @@ class Appendable:
             return np.ndarray(shape, dtype, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), file.tell())
 
     def _write_header(self, name: str) -> None:
-        """Write a header like `numpy.save`.
+        """Write the header of an array's file in the format of `numpy.save`.
 
         The header has space for a larger number of rows, so that it can be rewritten in place.
         """

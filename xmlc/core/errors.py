@@ -81,8 +81,8 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Collection[str]) -> str:
     """Return names to suggest instead of ``name``, as text.
 
-    If ``name`` was renamed (`RENAMED`), the text is the present name. Otherwise the text lists the most similar of
-    ``names``, or all ``names`` if no name is similar.
+    If ``name`` was renamed (`RENAMED`), the text is the present name. If ``name`` was not renamed, the text lists
+    the most similar of ``names``, or all ``names`` if no name is similar.
     """
     if RENAMED.get(name) in names:
         return RENAMED[name]

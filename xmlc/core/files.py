@@ -36,7 +36,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. A missing file is created. The file is never removed. Otherwise two processes could lock
+        The file or folder. A missing file is created. The file is never removed, so that two processes cannot lock
         different files of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.

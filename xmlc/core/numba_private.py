@@ -3,8 +3,9 @@
 Numba optimises every function that a kernel calls, and compiles the function to machine code. Then numba compiles the
 same function again as part of the kernel. The first compilation takes a third of the time of a first call, and does not
 change the kernel's machine code. With this module, only functions that Python calls are compiled to separate machine
-code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``. These compilations take
-a tenth of the time of a first call. With this module, the code of both functions becomes part of the kernel.
+code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``. The compilations of
+``np.empty`` and ``np.zeros`` take a tenth of the time of a first call. With this module, the code of both functions
+becomes part of the kernel.
 
 Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. If the import
 fails, `xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes

@@ -6,7 +6,7 @@ better than a static split. The calling thread runs tasks, too. A calling thread
 other threads for the interpreter's lock. With a waiting caller, 100 tasks of 10 microseconds took 6.0 ms on two cores.
 With a working caller, the same tasks take 1.2 ms.
 
-After Ctrl-C, all running tasks are completed first. Otherwise the exception could be raised while numba converts the
+After Ctrl-C, all running tasks are completed first. An immediate exception could be raised while numba converts the
 arguments or results of a kernel. Numba does not expect an exception during this conversion and crashes. A second Ctrl-C
 is raised at once.
 """

@@ -20,7 +20,7 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: Modules on which no result depends: the display of progress, and this module.
+#: No result depends on these modules, which display progress and find source files.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Parts of a syntax tree that are left out of the digest. These parts do not affect results, or follow from other
 #: parts. Some versions of Python lack these parts.
@@ -128,7 +128,7 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
         `__init__` of its packages first. Kernels do not depend on any `__init__`, because they import by name
         everything that they use.
     package : bool
-        Whether to include this package's files. Otherwise only users' files are returned.
+        Whether to include the files of xmlc. If ``package`` is false, only users' files are returned.
 
     Returns
     -------
@@ -140,7 +140,10 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of the modules that they import from their folders, or "" without files."""
+    """Return the digest of users' files and of the modules that these files import from their folders.
+
+    If there are no users' files, return an empty text.
+    """
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
 
@@ -198,7 +201,7 @@ def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -
 
 
 def imported_modules(file: Path) -> frozenset[str]:
-    """Return the dotted names of the package's modules that a file imports, and of their parent packages."""
+    """Return the dotted names of the modules of xmlc that a file imports, and of these modules' parent packages."""
     return _with_packages(filter(_is_ours, _parsed(file)[0]))
 
 
