@@ -88,7 +88,7 @@ class LazyGroup(click.Group):
     """Import click's subcommands when they are needed, and print an `XmlcError` as one message."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Return the subcommand with a name. If no subcommand has this name, suggest the nearest name."""
+        """Return the subcommand that the first argument names. If there is no such name, suggest the nearest name."""
         name = RENAMED.get(args[0], args[0]).lower() if args else ""
         if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")

@@ -34,7 +34,7 @@ BATCH = 1000  # Number of texts in a batch. A command reads a batch, and then pr
 AT = (1, 3, 5)
 RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels if its label set has more.
 DIGITS = 6  # Number of digits with which an estimate is printed.
-PRESET = "plt-ranking"  # This name selects a PLT with the hyperparameters of `PLT.for_ranking`.
+PRESET = "plt-ranking"  # The estimator's name for a PLT with the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
@@ -228,7 +228,7 @@ def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Return whether a file contains texts instead of features, by its format or its suffix.
+    """Return whether a file contains texts rather than features. The file's format or suffix decides.
 
     The suffix ``.txt`` is ambiguous. A file with this suffix contains texts if fastText's ``__label__`` is in the first
     line.
@@ -277,7 +277,7 @@ def predicted_labels(
 
     With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. A
     label of the set may be missing from the ranking, because the beam search missed it or because of equal estimates.
-    Such a label is added at the end of the ranking.
+    Each missing label is added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
