@@ -109,7 +109,7 @@ def _label_names(path: Path) -> set[str]:
 
 
 def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
-    """Return the attributes and an iterator over the lines after ``@data``."""
+    """Return the attributes of an ARFF file, and an iterator over the file's lines after ``@data``."""
     attributes: dict[str, Attribute] = {}
     declared: int | None = None
     lines = text_lines(path)

@@ -140,7 +140,7 @@ class MalformedLines:
 
 
 def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
-    """Strip and parse each line, and yield the values. At the end, raise an error for malformed lines."""
+    """Strip and parse each line, and yield the value of each line. At the end, raise an error for malformed lines."""
     for number, line in lines:
         try:
             yield read(line.strip(BLANKS))

@@ -195,9 +195,9 @@ def _literal(cell: str) -> Any:
 
 
 def _uris_or_name(cell: str) -> list[str]:
-    """Split a cell at blanks if it has only URIs, or at least two URIs.
+    """Split a cell at blanks if it has at least two URIs, and return the names in the cell.
 
-    In a split cell, words that are not URIs become names, too.
+    In a split cell, consecutive words that are not URIs become one name.
     """
     if ":" not in cell:
         return [cell]

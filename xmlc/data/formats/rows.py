@@ -1,7 +1,7 @@
 """Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser reads each byte once, and writes 8 bytes per
-non-zero and 4 bytes per label. Then scipy sorts the entries within each row whose ids are not in ascending order.
+non-zero and 4 bytes per label. If the ids in a row are not in ascending order, scipy then sorts the row's entries.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents of a TSV file.
 
-    If the file has a header, cells may be quoted as in CSV. Otherwise quotes are plain text.
+    If the file has a header, cells may be quoted as in CSV. In a file without a header, quotes are plain text.
     """
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)

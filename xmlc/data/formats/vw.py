@@ -85,7 +85,7 @@ def _number(place: str, key: str, known: dict[str, int]) -> int:
 
 
 def looks_like_vw(line: str) -> bool:
-    """Return whether a line is valid in this format."""
+    """Return whether a line is valid in Vowpal Wabbit's format."""
     try:
         _row(line, 0, LARGEST)
     except LineError:

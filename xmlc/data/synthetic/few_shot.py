@@ -137,7 +137,7 @@ def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
 
 @njit(cache=True, nogil=True)
 def draw_views(seed, pairs, n_features, shift, noise):
-    """Draw histograms of objects under views.
+    """Draw one colour histogram for each given pair of object and view.
 
     Parameters
     ----------

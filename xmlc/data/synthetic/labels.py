@@ -37,11 +37,11 @@ class SyntheticModel:
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    if x has at least one trigger of label j and this probability is at least 0.001. Otherwise the posterior is 0. Here
-    b_j is a constant of label j, and b is the same for all labels. Labels are drawn independently. The posteriors are
-    exact, because they define the data. Labels of higher rank have rarer triggers and a larger b_j. Label frequencies
-    therefore fall as a power of the rank. Bisection finds the value of b for which the first 2000 instances have
-    ``labels_per_instance`` labels on average.
+    if x has at least one trigger of label j and this probability is at least 0.001. All other posteriors are 0. The
+    constant b_j belongs to label j, and b is the same for all labels. Labels are drawn independently. The posteriors
+    are exact, because they define the data. Labels with larger ranks are rarer: their triggers are rarer features, and
+    b_j is larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value of b for
+    which the first 2000 instances have ``labels_per_instance`` labels on average.
 
     Every random number depends only on (seed, label) or (seed, row). A row is therefore the same in any block and on
     any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
