@@ -42,7 +42,7 @@ class Candidates(NamedTuple):
     ranked : csr_array of float32, shape (n, m)
         Estimates whose bits are the stored uint32 numbers.
     distinct : float64 (r,)
-        The distinct estimates, ascending, if estimates are float64. Otherwise the array is empty.
+        The distinct estimates, ascending, if estimates are float64. For float32 estimates, the array is empty.
     """
 
     starts: np.ndarray
@@ -68,7 +68,7 @@ class Candidates(NamedTuple):
         return np.where(minima > 0, counts, 0).astype(np.uint32)
 
     def numbers_of(self, bits: np.ndarray, minima: np.ndarray) -> np.ndarray:
-        """Convert thresholds to numbers, float32 (m,), or float64 if float32 is too coarse.
+        """Convert thresholds from their uint32 form to float32 (m,), or to float64 if float32 is too coarse.
 
         Parameters
         ----------

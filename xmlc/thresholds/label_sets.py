@@ -105,7 +105,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # Otherwise `ExpectedF` checks the sums.
+        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks the sums.
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)

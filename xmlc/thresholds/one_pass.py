@@ -395,7 +395,10 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @njit(cache=True, nogil=True)
 def instance_of(spe, truth, i, start, end):
-    """Return the estimated labels, their estimates and the true labels of instance ``i`` in ``start .. end - 1``."""
+    """Return the labels with estimates, the estimates, and the true labels of instance ``i``.
+
+    Only labels in ``start .. end - 1`` are included.
+    """
     (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
 

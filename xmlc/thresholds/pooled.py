@@ -102,7 +102,9 @@ UNIT = 2.0**-40
 
 @njit(cache=True, nogil=True)
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
-    """Return `xmlc.metrics.measure.Overlap` of a true and a predicted set, as an int64 multiple of ``unit`` (0/0 = 1).
+    """Return a measure (`xmlc.metrics.measure.Overlap`) of a true and a predicted set, in multiples of ``unit``, int64.
+
+    The measure is 1 for 0/0.
 
     Parameters
     ----------
