@@ -173,7 +173,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         for name in filter(os.path.exists, PROJECT):
             (shutil.copytree if Path(name).is_dir() else shutil.copy)(name, folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
-        # Compile all kernels first. Otherwise jobs of the workflow that need the same kernels would wait for each
+        # Compile all kernels before the workflow starts, so that jobs that need the same kernels do not wait for each
         # other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]

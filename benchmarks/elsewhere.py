@@ -72,7 +72,7 @@ class Figure:
 
 @cache
 def read_figures() -> tuple[Figure, ...]:
-    """Return all results in the file."""
+    """Return all results in ``elsewhere.csv``."""
     with open(FILE, encoding="utf-8", newline="") as lines:
         content: Iterable[dict[str, Any]] = csv.DictReader(lines)
         return tuple(Figure(**line | {"value": float(line["value"])}) for line in content)
@@ -97,7 +97,7 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task that scales times, which trains napkinXC's liblinear PLT on one thread.
+    """Return the task whose time scales other times: the training of napkinXC's liblinear PLT on one thread.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class Estimator:
         self.model = type(self.model).load(folder).set_params(n_jobs=1)
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
-        """Return at most k of the best labels of each instance, with their scores."""
+        """Return the best labels of each instance, at most k, and the scores of these labels."""
         return self.model.predict_top_k(X, k)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:

@@ -98,7 +98,10 @@ def _model(setting: Hyperparameters, n_trees: int, **more: object) -> LdSM:
 def _train_seeds(
     data: Data, setting: Hyperparameters, seeds: int, threads: int
 ) -> tuple[LdSM, dict[int, list[list[float]]]]:
-    """Return the largest forest of seed 0, and P@k of all seeds for each number of trees."""
+    """Train a forest of ``max(SIZES)`` trees with each seed.
+
+    Return the forest of seed 0, and the test P@k of all seeds for each number of trees in `SIZES`.
+    """
     scores: dict[int, list[list[float]]] = {size: [] for size in SIZES}
     models: list[LdSM] = []
     for seed in range(seeds):

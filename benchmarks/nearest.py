@@ -51,7 +51,7 @@ INDEX = "SWNN, index"  # The construction of the index is measured once, because
     rounds_option(),
 )
 def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure the construction of the index, and predictions with two settings on one thread and on several threads."""
+    """Measure the time to construct the index, and to predict with two settings on one and on several threads."""
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
     subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"

@@ -14,8 +14,8 @@ from xmlc.suite.config.suite import Suite, read_suite, suite_file
 # values of the baseline in plt2016.yaml on every dataset. These values are not tuned for one dataset, so both programs
 # do the same work.
 ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
-# Second, the solver "batch" has omikuji's loss if this loss ranks better on the dataset. Otherwise the solver "batch"
-# has the loss that gives probabilities. A dataset without tuned values uses the values of delicious.
+# Second, the solver "batch" has omikuji's loss if this loss ranks better on the dataset, and on other datasets the
+# loss that gives probabilities. A dataset without tuned values uses the values of delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
 # Third, the authors' programs were run elsewhere with other values. LdSM had the values for Delicious in its README,
 # and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with both settings
@@ -71,6 +71,6 @@ def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
 
 
 def batch_setting(dataset: str) -> Hyperparameters:
-    """Return the hyperparameters of xmlc's solver "batch"."""
+    """Return the hyperparameters of xmlc's solver "batch" on a dataset."""
     known = dataset if dataset in BATCH_MODELS else BATCH_LIKE
     return paper_setting("plt2016", BATCH_MODELS[known], known).hyperparameters

@@ -87,7 +87,10 @@ def bench_stacking(data: Path, draws: int) -> Report:
 def first_lists(
     dataset: Data, draw: int, n_held_out: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
-    """Return the held-out instances, the other instances, and the members' selections and rankings."""
+    """Train the members. Return the held-out instances, the other instances, and two dicts with results by member.
+
+    The first dict contains the hyperparameters that training selected. The second dict contains the rankings.
+    """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])
     selected, lists = {}, {}

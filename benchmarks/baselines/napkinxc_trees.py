@@ -113,8 +113,8 @@ class NapkinXCPLT(NapkinXCModel):
 class NapkinXCOnline(NapkinXCModel):
     """Train napkinXC's online models: AdaGrad with weights in hash maps, in one or more passes over a stream.
 
-    Labels are renumbered by first appearance before napkinXC gets them. Otherwise a tree that napkinXC builds from data
-    would have a leaf for each unused number below the largest.
+    Labels are renumbered by first appearance before napkinXC gets them. With unused label numbers, a tree that napkinXC
+    builds from data would have a leaf for each unused number below the largest.
 
     Attributes
     ----------
