@@ -16,8 +16,8 @@ from xmlc.suite.config.run_costs import Machine, cost_report, save_settings
 # `dropped` matches datasets whose models are deleted after use (`keep_models`). `kept` matches all other datasets.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. Otherwise each seed is a
-# separate job.
+# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. If models are deleted, each
+# seed is a separate job.
 batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
 
 
