@@ -22,7 +22,7 @@ class Histograms(NamedTuple):
     Attributes
     ----------
     starts : int64 (n_leaves + 1,)
-        Start of each leaf's labels.
+        Position in ``labels`` of each leaf's first label.
     labels : uint32, counts : uint32 or float32
         Labels of each leaf, without repetition, and the number of the leaf's instances with each label.
     weights : float64 (n_leaves,)
@@ -44,7 +44,7 @@ class Reached(NamedTuple):
     Attributes
     ----------
     starts : int64 (n_trees, n + 1)
-        Start of each instance's leaves in each tree.
+        Position in ``leaves`` of each instance's first leaf in each tree.
     leaves : int32
         Instance i reaches ``leaves[starts[t, i] : starts[t, i + 1]]`` in tree t.
     """

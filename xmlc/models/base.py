@@ -62,12 +62,13 @@ class SparseProbabilityEstimator(Estimator):
     n_features_in_ : int
         Number of features d seen in ``fit``.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and Y, set if they were data frames with text names. Later data frames must have the
-        same names in the same order.
+        Names of the columns of X and of Y. An attribute is set only if its matrix was a data frame with text names.
+        Later data frames must have the same names in the same order.
     n_labels_ : int
         Number of labels m seen in ``fit``.
     classes_ : ndarray, shape (m,)
-        The names of the labels if they have any, and their numbers otherwise. Column j of label sets is label j.
+        The names of the labels if labels have names, and the numbers of the labels otherwise. Column j of label sets is
+        label j.
     inner_products_ : ndarray of int64, shape (n,), or None
         Number of inner products that the last prediction computed for each instance. None if the model does not count
         inner products.
@@ -130,7 +131,7 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one for each, from 0 to 1.
+            One threshold for all labels, or one threshold for each label, from 0 to 1.
 
         Returns
         -------
@@ -241,8 +242,8 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         X : sparse or dense array, shape (n, d)
         thresholds : float or ndarray of shape (m,), optional
-            One threshold for all labels, or one for each. Labels with a greater estimate are predicted. A threshold of
-            0.5 minimises the expected Hamming loss.
+            One threshold for all labels, or one threshold for each label. A label is predicted if its estimate exceeds
+            the label's threshold. A threshold of 0.5 minimises the expected Hamming loss.
 
         Returns
         -------
@@ -278,7 +279,10 @@ class SparseProbabilityEstimator(Estimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the names of the labels, or their numbers if they have no names, shape (m,). Column j is label j."""
+        """Return the names of the labels, shape (m,), or the numbers of the labels if labels have no names.
+
+        Column j of label sets is label j.
+        """
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
@@ -310,8 +314,8 @@ class SparseProbabilityEstimator(Estimator):
         """Learn from a training set and write the model. This method needs less memory than `fit` followed by `save`.
 
         Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
-        then memory maps of the written files. The result is bit-identical to `fit`. All other estimators are first
-        fitted in memory and then written, like `fit` followed by `save`.
+        then memory maps of the written files. The result is bit-identical to the result of `fit`. All other estimators
+        are first fitted in memory and then written, like `fit` followed by `save`.
 
         Parameters
         ----------
@@ -424,7 +428,7 @@ class SparseProbabilityEstimator(Estimator):
         self.__dict__.update(writeable_maps(state))
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: a multi-label classifier that accepts sparse instances."""
+        """Return scikit-learn's tags of a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()

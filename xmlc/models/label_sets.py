@@ -1,4 +1,4 @@
-"""Compute the default label sets of estimators, which need neither thresholds nor labelled instances."""
+"""Compute the default label sets of estimators. These sets need neither thresholds nor labelled instances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # Labels with a smaller estimate are in no set.
+MIN_PROBABILITY = 1e-4  # Labels with an estimate below this number are in no set.
 ROWS = 4096  # The estimates of this many instances are in memory at the same time.
 
 

@@ -146,7 +146,7 @@ class Parabel(SparseProbabilityEstimator):
         return {name: getattr(self, f"{name}_") for name in parabel.FEW}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores of the labels in the beams that are above a threshold.
+        """Return the scores above a threshold, among the scores of all labels in the beams.
 
         Parameters
         ----------

@@ -63,7 +63,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     dream_repeats : int
         Number of stored instances that are removed and inserted again for each learned instance.
     dream_at_update : bool
-        After the first pass, also train the routers when these instances are inserted again.
+        After the first pass, also train the routers when stored instances are inserted again.
     learn_at_leaf : bool
         Whether to learn a correction of the similarity.
     online : bool
@@ -119,7 +119,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream from the start in one pass, and return the class predicted before each instance was learned.
+        """Learn a stream from the start in one pass.
+
+        Return the class predicted for each instance before it was learned.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Wrap estimators of scikit-learn, of other libraries, and custom estimators as models of this package."""
+"""Wrap custom estimators and estimators of scikit-learn or other libraries as models of this package."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Wrapped(SparseProbabilityEstimator):
     Attributes
     ----------
     estimator_ : object
-        The fitted copy.
+        The fitted copy of ``estimator``.
     varied_, always_ : ndarray of int
         The labels that the copy has learned, and the labels that all instances have.
 
@@ -314,7 +314,10 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the most deeply nested part of an estimator that satisfies a condition, or the estimator itself."""
+    """Return the most deeply nested part of an estimator that satisfies a condition.
+
+    If there is none, return the estimator itself.
+    """
     found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
     return found[max(found, key=lambda key: key.count("__"))] if found else estimator
 

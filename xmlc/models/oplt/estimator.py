@@ -38,14 +38,14 @@ MOST = 1e37  # Sums in float32 must not exceed this limit, which includes a marg
 
 
 class FinishedModel(NamedTuple):
-    """Hold an OPLT whose `fit` kept only the weights for predictions, so that the OPLT cannot learn more."""
+    """Hold the model of an `OPLT` whose `fit` kept only the weights for predictions. The model cannot learn more."""
 
     nodes: TreeWeights
     n_instances: int
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels of the learned instances, ascending, int64."""
+        """Return the labels of the learned instances, ascending, int64."""
         return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
 
 
@@ -213,7 +213,10 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Replace the model by an empty tree. If ``gamma`` is None, the step size is ``chosen``."""
+        """Set ``gamma_``, and store the hyperparameters for later calls.
+
+        If ``gamma`` is None, ``gamma_`` is ``chosen``.
+        """
         self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
         self._begin_learning()
 
@@ -320,33 +323,39 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def labels_(self) -> np.ndarray:
-        """Labels of the instances learned so far, ascending, int64."""
+        """Return the labels of the instances learned so far, ascending, int64."""
         self._check_fitted()
         return self._model.labels
 
     @property
     def tree_(self) -> LabelTree:
-        """Label tree over ``labels_``."""
+        """Return the label tree over ``labels_``."""
         return self.to_plt().tree_
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Depth of the deepest leaf, int64, shape (1,). The root has depth 0. A tree without labels has depth 0."""
+        """Return the depth of the deepest leaf, int64, shape (1,).
+
+        The root has depth 0. A tree without labels has depth 0.
+        """
         return np.array([self.tree_.depth.max() if self.labels_.size else 0], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Number of nodes, leaves included, int64, shape (1,)."""
+        """Return the number of nodes, leaves included, int64, shape (1,)."""
         return np.array([self.tree_.n_nodes if self.labels_.size else 1], dtype=np.int64)
 
     @property
     def n_instances_(self) -> int:
-        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
+        """Return the number of instances learned so far.
+
+        Each pass over the same data counts all its instances again.
+        """
         self._check_fitted()
         return self._model.n_instances
 
     def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
-        """Check new data, add capacity for the new labels, and return the data as arrays for the kernels."""
+        """Check new data, update the numbers of features and labels, and return the data as arrays for the kernels."""
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             said = "Call fit with online=True, or use partial_fit from the start."

@@ -83,12 +83,15 @@ class OnlineTree(NamedTuple):
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels of the instances learned so far, ascending, int64."""
+        """Return the labels of the instances learned so far, ascending, int64."""
         return np.flatnonzero(self.leaves != NONE)
 
     @property
     def n_instances(self) -> int:
-        """Number of instances learned so far. Each pass over the same data counts all its instances again."""
+        """Return the number of instances learned so far.
+
+        Each pass over the same data counts all its instances again.
+        """
         return int(self.counters[N_LEARNED])
 
 

@@ -81,7 +81,8 @@ def append_rows(
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
     """Return whether sparse rows of the weights w with abs(w) > threshold take fewer bytes than the dense blocks."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
-    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8  # the sizes in bytes of a stored weight and of a row
+    # these are the sizes in bytes of a stored weight and of a row
+    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 
