@@ -142,7 +142,7 @@ def grow_tree(
 
 @njit(cache=True, nogil=True)
 def grow_binary_tree(x, y, work, settings, seed, tree):
-    """Grow a tree. Nodes are in preorder, and the child on the positive side comes first.
+    """Grow a tree. Nodes are numbered in preorder, and the child on the positive side comes first.
 
     Parameters
     ----------

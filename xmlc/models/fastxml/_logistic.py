@@ -50,7 +50,7 @@ class Sides(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def fit_logistic(columns, side, costs, stopping, key, weights, margins):
-    """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)) from w = 0.
+    """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)), starting from w = 0.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def violation_of(derivative, weight):
 
 @njit(cache=True, nogil=True)
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
-    """Minimise the second-order model by coordinate descent and return the number of passes.
+    """Minimise the second-order model of the objective by coordinate descent, and return the number of passes.
 
     The function writes the step to ``coordinates``, and uses ``along`` for the change of each instance's first
     derivative. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
@@ -244,9 +244,9 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Apply a step size that decreases the objective enough and return the new loss.
+    """Change the weights by the first step size that decreases the objective enough, and return the new loss.
 
-    Return -1 if there is no such step size.
+    Step sizes are tried from 1 downwards. Return -1 if all tried sizes are too large.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along

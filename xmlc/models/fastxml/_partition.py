@@ -183,7 +183,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
 @njit(cache=True, nogil=True)
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write each score's sorting key, and for each pass and digit the number of keys with a smaller digit."""
+    """Write the sorting key of each score. For each pass and digit, write the number of keys with a smaller digit."""
     size, mask = 1 << width, np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
         counts[place] = 0

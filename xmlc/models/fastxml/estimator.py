@@ -177,7 +177,7 @@ class FastXML(AveragedForest):
 
 @njit(cache=True, nogil=True)
 def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
-    """Send a block of instances down one tree.
+    """Find the leaf of one tree that each instance of a block reaches.
 
     Parameters
     ----------
