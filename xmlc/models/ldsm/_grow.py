@@ -346,7 +346,7 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
 
 @njit(cache=True, nogil=True)
 def gather_labels(y, node, data):
-    """Number a node's labels in order of first appearance, copy its label sets, and return the number of labels."""
+    """Number a node's labels in order of first appearance, copy the label sets, and return the number of labels."""
     n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
     for i in range(node.size):
         for label in unchecked_view(indices, indptr[node[i]], indptr[node[i] + 1]):
@@ -460,7 +460,7 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at 
 
 @njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
-    """Return the directions of an instance, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
+    """Return the directions that an instance takes, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
 
     As in Algorithms 4 and 5, but with >= instead of >, an instance goes in each direction whose margin reaches 1/2. If
     no margin reaches 1/2, the instance goes in the direction with the largest margin. Ties go to the first direction.

@@ -59,11 +59,11 @@ def start_slots(slots, arity, n_all, key):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
-    """Train the M regressors of a node on its instances, one after the other, in ``epochs`` passes (Algorithm 2).
+    """Train a node's M regressors on one instance after the other, in ``epochs`` passes (Algorithm 2).
 
     The best directions are chosen for each instance. Each regressor then takes one step of logistic regression towards
     1 if its direction was chosen, and towards 0 otherwise. The margin of a regressor after the step, clamped to 0 .. 1,
-    is the probability of its direction.
+    is the probability of the regressor's direction.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 #
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
 #
-# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. It also adds b_j to S_j^i
-# for each label i of the instance. All other terms stay constant and do not change which directions are best.
+# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. The instance also adds
+# b_j to S_j^i for each of its labels i. All other terms stay constant and do not change which directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -332,11 +332,11 @@ class _Rows:
         return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
 
     def in_steps(self, start: Any, end: Any, step: int) -> Any:
-        """Generate a loop over start, start + step, ... below end."""
+        """Generate a loop over the numbers start, start + step, ... below end."""
         return cgutils.for_range_slice(self.builder, start, end, ir.Constant(start.type, step), start.type)
 
     def result(self, sums: list[Any], signature: Any, context: Any) -> Any:
-        """Add the lanes of a sum as (0 + 2) + (1 + 3) and return the first two numbers as a tuple."""
+        """Add four lanes of sums as (0 + 2) + (1 + 3), and return the sums of both regressors as a tuple."""
         builder = self.builder
         a, b, c, d = sums
         total = builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
@@ -390,7 +390,7 @@ def _updater(adaptive: bool) -> Any:
             sums = cgutils.alloca_once_value(builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0))
 
             def step(k: Any, n_slots: int, total: Any) -> None:
-                """Update the weights of non-zeros k .. k + n_slots - 1, and add products to the margins."""
+                """Update the weights of non-zeros k .. k + n_slots - 1, and add weight times value to the margins."""
                 wide = Vectors(builder, SLOT * n_slots)
                 places = [rows.place(k, offset) for offset in range(n_slots)]
                 old = rows.joined([rows.slots_wide.load(place) for place in places])
