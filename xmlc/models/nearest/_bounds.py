@@ -119,7 +119,7 @@ def concave_lines(values, squares, lines):
 
 @njit(cache=True, nogil=True)
 def length_of(total):
-    """Return the square root of ``total`` divided by LENGTH_STEPS, rounded up a little."""
+    """Return sqrt(``total``) / LENGTH_STEPS, rounded up a little."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
@@ -167,12 +167,12 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
 def bound_frequent(query, start, end, words, lengths, counts, products):
-    """Count the frequent features that a query shares with each instance of a chunk, and bound their inner product.
+    """Count the frequent features that a query shares with each instance of a chunk.
 
-    Cauchy's inequality bounds the product within one word by two lengths. The first length is the length of the
-    instance's features in the word. The second length is the length of the shared features in the query
-    (`concave_lines`). The loop compiles to vector instructions. It uses 8 bytes of scratch per instance, and 10 bytes
-    of the index per word.
+    The kernel also bounds the inner product over these features. Cauchy's inequality bounds the product within one word
+    by two lengths. The first length is the length of the instance's features in the word. The second length is the
+    length of the shared features in the query (`concave_lines`). The loop compiles to vector instructions. Per
+    instance, it uses 8 bytes of scratch memory, and 10 bytes of the index for each word.
     """
     query_words, lines = query.words, query.lines
     for i in range(end - start):
@@ -193,12 +193,13 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
-    """Write an upper bound of the similarity to each instance of a chunk, and 0 after the last instance.
+    """Write an upper bound of the query's similarity to each instance of a chunk, and 0 after the last instance.
 
     The bound is the sum of postings plus a bound of the inner product over the frequent features. This product is at
-    most the result of `bound_frequent`. It is also at most the number of shared frequent features times the largest
-    magnitudes of query and instance. This second bound is tight if all values are equal. The result is 0 for an
-    instance that shares no feature or whose similarity is negative. The loop compiles to vector instructions.
+    most the result of `bound_frequent`. The product is also at most the number of shared frequent features times the
+    largest magnitudes of query and instance. This second bound is tight if all values are equal. The result is 0 for an
+    instance that shares no feature with the query or whose similarity is negative. The loop compiles to vector
+    instructions.
 
     Parameters
     ----------

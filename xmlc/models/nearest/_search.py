@@ -8,7 +8,7 @@ its bound reaches the S-th best similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
-- A posting takes 0.75 ns. A bare scatter update of this kind takes 0.55 ns.
+- A posting takes 0.75 ns. A bare scatter update takes 0.55 ns.
 - A bound takes 0.9 ns per instance with one word. A similarity takes 0.1 to 0.3 µs.
 - On tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities.
   On delicious, a query reads 36 % of the postings and computes 96 similarities.

@@ -141,7 +141,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Return the beta (0 or 1) selected by P@1 on a sample. An instance is never its own neighbour."""
+        """Return the beta (0 or 1) that P@1 selects on a sample. An instance is never its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
         model._remember_names(X)  # X has no column names, so stored names are removed.
         for beta in (0.0, 1.0):
@@ -159,7 +159,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return {"beta": self.beta_}
 
     def neighbours(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Find the S nearest training instances that have a positive similarity.
+        """Find each query's S nearest training instances with a positive similarity.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the most votes.
+        """Return, for each instance, the k labels with the most votes.
 
         Parameters and results are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
