@@ -99,7 +99,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the share of samples that contain each label, if the share strictly exceeds ``threshold``.
+        """Return the share of samples that contain each label. Only shares above ``threshold`` are returned.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
