@@ -35,10 +35,10 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator. `fit` trains a copy of it. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
+        The estimator, of which `fit` trains a copy. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
         `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer from texts to features. `fit` trains a copy of it. The default is a ``TfidfVectorizer``. For
+        The transformer from texts to features, of which `fit` trains a copy. The default is a ``TfidfVectorizer``. For
         `partial_fit`, the default is a ``HashingVectorizer``, which needs no vocabulary.
 
     Attributes
@@ -149,7 +149,7 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each text, as positions in ``classes_``, and their estimates.
+        """Return the k most probable labels of each text, as positions in ``classes_``, and the labels' estimates.
 
         Estimates are multiplied by ``label_weights``, one weight for each label of ``classes_``. A label of weight 0 is
         never returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.

@@ -11,8 +11,8 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# These vectorizers are stored without a pickle. They learn at most a vocabulary, and TfidfVectorizer also learns word
-# weights.
+# These vectorizers are stored without a pickle. All learn at most a vocabulary, except TfidfVectorizer, which also
+# learns word weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
