@@ -86,7 +86,7 @@ def stable_order(ids):
 
 @njit(cache=True, nogil=True)
 def kth_smallest(values, k):
-    """Return the value at position k of the sorted array, in linear time on average (Hoare's FIND).
+    """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
 
     The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result, but takes five seconds to
     compile.

@@ -92,7 +92,7 @@ def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
 
 
 def as_numbers(values: Any, name: str) -> np.ndarray:
-    """Return numbers as a float64 array in row-major order.
+    """Return ``values`` as a float64 array in row-major order.
 
     Raises
     ------

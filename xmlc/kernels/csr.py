@@ -54,7 +54,7 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
-    """Return a CSR matrix in the form for kernels, without a copy if the matrix already has this form.
+    """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required types.
 
     `kernel_csr` is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
     here.

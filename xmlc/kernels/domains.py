@@ -17,7 +17,7 @@ from xmlc.core.errors import InvalidParameterError, shown
 
 @dataclass(frozen=True)
 class NumberRange:
-    """Define an interval of numbers that includes its ends.
+    """Define an interval of numbers, which includes its ends by default.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class NumberRange:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Define a domain of a few strings."""
+    """Define the domain that contains the strings ``choices``."""
 
     choices: tuple[str, ...]
 
@@ -102,7 +102,7 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """Define the domain of sequences of (name, value). Names are unique, not in ``taken``, and without "__"."""
+    """Define the domain of sequences of pairs (name, value). Names are unique, not in ``taken``, and without "__"."""
 
     taken: tuple[str, ...] = ()
 

@@ -47,7 +47,7 @@ def aligned_buffer(size):
 
 
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
-    """Return numba's array structures of the array arguments with the given indices."""
+    """Return numba's array structures for the arguments at the given places."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in places]
 
 

@@ -26,7 +26,7 @@ KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a l
 
 
 def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True) -> Any:
-    """Read a ``.npy`` file, memory-mapped copy-on-write by default.
+    """Read a ``.npy`` file. By default, the file is memory-mapped copy-on-write.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Field:
 
 
 def fields_of(record: type) -> tuple[Field, ...]:
-    """Return the fields in the annotations of a named tuple. An array is annotated as ``Annotated[ndarray, Field]``."""
+    """Return the `Field` of each array of a named tuple, which is annotated as ``Annotated[ndarray, Field]``."""
     hints = get_type_hints(record, include_extras=True).values()
     return tuple(hint.__metadata__[0] for hint in hints if get_origin(hint) is Annotated)
 
@@ -128,7 +128,7 @@ SIZE = re.compile(r"(?:(\d+) \* )?(\w+)(?: \+ (\d+))?")
 
 
 def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **sizes: int) -> None:
-    """Compare the arrays of a stored model with the list of its fields.
+    """Compare the arrays of a stored model with the list of the model's fields.
 
     Parameters
     ----------
