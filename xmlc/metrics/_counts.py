@@ -56,7 +56,7 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
 
 @njit(cache=True, nogil=True)
 def match_ranking(indptr, indices, labels):
-    """Return for each ranked label whether it is true.
+    """Return whether each ranked label is true.
 
     Parameters
     ----------

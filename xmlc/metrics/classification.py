@@ -91,7 +91,7 @@ def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks
 
 
 def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
-    """Return `agreement` for data in one or more blocks.
+    """Return the `Agreement` of all instances from one or more blocks of instances.
 
     ``times`` contains the weights of all instances, in the order of the blocks.
     """
@@ -371,7 +371,7 @@ def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> d
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Frequencies without a test label are left out.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Frequency ranges without a test label are left out.
 
     Parameters
     ----------

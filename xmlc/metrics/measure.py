@@ -50,11 +50,11 @@ class Measure(Generic[Scored]):
 
     @property
     def is_share(self) -> bool:
-        """Return whether records contain the value as a fraction that tables print in percent."""
+        """Return whether the measure is a fraction in records and a percentage in tables."""
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
-        """Convert a value from a record to the unit of tables."""
+        """Convert a value of the measure from the unit of records to the unit of tables."""
         return 100 * value if self.is_share else value
 
 

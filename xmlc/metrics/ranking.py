@@ -401,7 +401,7 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
 
 
 def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the labels with the k highest stored scores, int32 of shape (n, min(k, m))."""
+    """Return each instance's labels with the k highest stored scores, int32 of shape (n, min(k, m))."""
     if scores.dtype == bool:
         raise InvalidDataError("labels: found label sets without an order, expected a ranking, scores or estimates")
     scores = as_csr(scores, np.float64, "scores")
