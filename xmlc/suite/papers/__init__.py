@@ -41,9 +41,9 @@ def table_of(name: str, paper: str) -> TableDefinition:
 
 
 def figure_of(name: str, paper: str) -> FigureDefinition:
-    """Return the definition of a paper's figure. If the paper has no such figure, return the common figure.
+    """Return the definition of a paper's figure.
 
-    The name ``2`` means ``figure2``.
+    If the paper has no figure of this name, return the common figure. The name ``2`` means ``figure2``.
     """
     found: FigureDefinition = _of(name, paper, "figure")
     return found
@@ -57,8 +57,8 @@ def every_table() -> list[tuple[str, TableDefinition]]:
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules on which a paper's tables or figures depend.
 
-    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. It also contains all
-    packages, because each package registers the names of its models.
+    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. The list also
+    contains all packages, because each package registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]

@@ -21,8 +21,7 @@ MOST = 3  # Largest number of names in an error message.
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls the replacement for each target. At that time, Snakemake has read the study's rules, and options
-    such as ``--forcerun``.
+    Snakemake calls the replacement for each target, after reading the study's rules and options such as ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
     # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other file
@@ -58,7 +57,7 @@ def within(name: str) -> list[str]:
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
     """Return a text with the target files whose name or stem equals ``name``.
 
-    If there are no such files, the text contains the file or rule with the most similar name.
+    If no file has this name or stem, the text contains the file or rule with the most similar name.
     """
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]

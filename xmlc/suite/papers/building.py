@@ -31,7 +31,7 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Maps the name of a folder to the kind of its records. A folder that is named after the kind needs no entry.
+# Maps the name of a folder to the kind of its records. A folder needs no entry if its name is the kind.
 KINDS = {"evaluation": "thresholds"}
 NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
 Known = dict[Path, Source]  # Maps a path to a record that is already in memory.

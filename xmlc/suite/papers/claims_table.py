@@ -120,7 +120,7 @@ def counted(table: Table) -> Counter[Word]:
 def claims_line(counts: Counter[Word]) -> str:
     """Return a line with the number of claims that hold, and the number of claims with each other verdict.
 
-    Zeros are left out.
+    A verdict is left out if no claim has this verdict.
     """
     denied: Word = "does not hold"
     words: dict[Word, str] = {denied: f"do{'es' * (counts[denied] == 1)} not", "opposite sign": "opposite sign"}

@@ -129,8 +129,8 @@ class PanelDefinition:
     title : str
         Title of the panel. Keys and quantities in braces are replaced by their values in the first row.
     names : tuple of str
-        Keys and quantities that name a row. The default is all keys. If several rows have the same name, only the first
-        row is shown.
+        Keys and quantities that name a row. By default, all keys name a row. If several rows have the same name, only
+        the first row is shown.
     each : str
         A key of the table. Each value of this key has a separate panel.
     across : str
@@ -145,7 +145,8 @@ class PanelDefinition:
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
-        A row of the paper counts as run if one of our rows has the same values of these keys. The default is all keys.
+        A row of the paper counts as run if one of our rows has the same values of these keys. By default, all keys must
+        be equal.
     details : tuple of str
         Keys of the table's details, if the panel shows details instead of rows.
     """
@@ -320,7 +321,7 @@ class TableDefinition(Declared):
     def table(
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
-        """Build the table of a paper from the records for each need. Notes are not added."""
+        """Build the table of a paper from the records for each need. The returned table has no notes."""
         shown = dict.fromkeys(name for panel in self.panels for name in panel.quantities)
         table = Table(self, paper, given, printed or {}, suite, self.columns or (*shown, *self.more))
         rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)

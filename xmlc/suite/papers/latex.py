@@ -126,7 +126,7 @@ def _parts(columns: list[PrintedColumn]) -> Iterator[list[PrintedColumn]]:
 
 
 def _broken_columns(columns: list[PrintedColumn], room: float) -> dict[int, float]:
-    """Return the widths of the columns whose texts are broken into lines, by the index of the column."""
+    """Return a dict from column index to width, for the columns whose texts are broken into lines."""
     missing = _width(columns) - room
     spare = math.fsum(column.width - _least(column) for column in columns)
     if missing <= 0 or not spare:

@@ -148,15 +148,15 @@ class Outcome:
 
     @property
     def lost(self) -> int | None:
-        """Return the number of cases whose side changes if intervals include the standard error of the test set.
+        """Return the number of cases that change sides if intervals include the choice of test instances.
 
-        The number is None if no case has a known standard error of the test set.
+        The number is None if no case has a known standard error from the choice of test instances.
         """
         return sum(case.lost for case in self.cases) if self.tested else None
 
     @property
     def tested(self) -> int:
-        """Return the number of cases with a known standard error of the test set."""
+        """Return the number of cases with a known standard error from the choice of test instances."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
@@ -287,7 +287,7 @@ def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
 
 
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
-    """Return the estimate with an interval that includes the standard error of the test set.
+    """Return the estimate with an interval that includes the standard error from the choice of test instances.
 
     More seeds do not reduce this error.
     """

@@ -20,7 +20,7 @@ TITLES = {
     "method": method_title,
     "hyperparameter": hyperparameter_title,
     "tuned_for": tuned_for_title,
-}  # The keys of a table whose values have printed names, and the functions that return these names.
+}  # Maps a key of a table to the function that returns the printed name of the key's value.
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
     """List the outputs of Snakemake rules for one dataset.
 
-    The list has all outputs that the tables and figures of any suite need.
+    The tables and figures of all suites need these outputs.
     """
     found: list[str] = []
     for paper in project.suites:

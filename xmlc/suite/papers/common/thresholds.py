@@ -1,4 +1,4 @@
-"""Declare the tables of tuned thresholds: Tables 2 and 4 of plt2016, and measures of all threshold methods."""
+"""Declare Tables 2 and 4 of plt2016 on tuned thresholds, and a table of measures for all threshold methods."""
 
 from __future__ import annotations
 

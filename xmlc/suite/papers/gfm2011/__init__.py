@@ -1,4 +1,4 @@
-"""Name the models of gfm2011: An Exact Algorithm for F-Measure Maximization."""
+"""Name the models of gfm2011, "An Exact Algorithm for F-Measure Maximization"."""
 
 from xmlc.suite.results.titles import name_models
 

@@ -27,7 +27,10 @@ def _runs(records: Sequence[InferenceRecord]) -> Iterator[tuple[str, str, int, d
 
 
 def _scores(methods: dict[str, InferenceRecord], names: Iterable[str], metric: str) -> list[float]:
-    """Return a metric of the methods ``names`` in percent. Methods without a finished record are left out."""
+    """Return the values of a metric for the methods ``names``, in percent.
+
+    Methods without a finished record are left out.
+    """
     found = [methods[name].metrics for name in names if name in methods]
     return [100 * metrics[metric] for metrics in found if metrics]
 

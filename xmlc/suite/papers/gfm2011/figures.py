@@ -1,4 +1,4 @@
-"""Draw Figure 1 of gfm2011: F-measures of inference from samples of known distributions, and inference times."""
+"""Draw Figure 1 of gfm2011, which shows F-measures of inference from samples, and inference times."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
 def _note(record: SimulationRecord) -> str:
     """Return the note below the panels.
 
-    The note explains how scores and times are obtained. The paper does not explain this.
+    The note explains how scores and times are obtained, because the paper does not explain this.
     """
     growth = record.growth
     threads = f"{growth['threads']} thread{'s' * (growth['threads'] != 1)}"

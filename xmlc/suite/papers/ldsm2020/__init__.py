@@ -1,4 +1,4 @@
-"""Name the models of ldsm2020: LdSM, Logarithm-depth Streaming Multi-label Decision Trees."""
+"""Name the models of ldsm2020, "LdSM, Logarithm-depth Streaming Multi-label Decision Trees"."""
 
 from xmlc.suite.results.titles import name_models
 

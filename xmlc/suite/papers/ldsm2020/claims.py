@@ -86,8 +86,8 @@ SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
 PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# Published effects from Table 1: LdSM minus the other method. Each effect is the smaller of the mean differences in P@k
-# and in nDCG@k. For PLT, the paper has only P@k.
+# The published effects are differences in Table 1, LdSM minus the other method. Each effect is the smaller of the mean
+# differences in P@k and in nDCG@k. For PLT, the paper has only P@k.
 IN_PRINT = {
     "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
     "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),

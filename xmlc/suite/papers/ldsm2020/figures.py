@@ -1,7 +1,7 @@
 """Draw the figures of ldsm2020.
 
-The figures show scores against the number and the size of trees, and scores of single trees. They also show depths of
-trees and objectives of each level.
+The figures show scores against the number and the size of trees, and scores of single trees. The figures also
+show depths of trees and objectives of each level.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PercentByMeasure = dict[str, float]  # Maps a measure to a score in percent.
 OURS, OTHER = "ldsm", "fastxml"
 # Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
 BINARY = "ldsm-mean"
-EXEMPLARY_DATASET = "delicious"  # The dataset of Figure 1.
+EXEMPLARY_DATASET = "delicious"  # Figure 1 shows this dataset.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
@@ -59,7 +59,7 @@ OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names i
 
 @figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 4: P@k and nDCG@k against the number of trees, with a panel for each dataset."""
+    """Draw Figure 4, which shows P@k and nDCG@k against the number of trees. Each dataset has a panel."""
     return _panels(records, _draw_growth)
 
 
@@ -69,7 +69,7 @@ def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
 )
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
-    """Draw Figure 5: P@k and nDCG@k against the maximum number of nodes per tree, with the resulting depths."""
+    """Draw Figure 5, which shows P@k, nDCG@k and depth against the maximum number of nodes per tree."""
     return _panels(records, _draw_sweep)
 
 
@@ -104,7 +104,7 @@ def figure1(
 ) -> Figure:
     """Draw Figure 1 for Delicious, or for the first dataset if Delicious was not run.
 
-    The upper panels show scores against the number and the size of trees. The lower panels show single trees.
+    The upper panels show scores against the number and the size of trees. The lower panels show scores of single trees.
     """
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
@@ -216,7 +216,7 @@ def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
 
 
 def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> list[Axes]:
-    """Draw the precision of trees and ensembles of one dataset in the first panel, and their nDCG in the second panel.
+    """Draw precision in the first panel and nDCG in the second panel, for the trees and ensembles of one dataset.
 
     In the names below the bars, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """

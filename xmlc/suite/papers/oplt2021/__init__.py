@@ -1,4 +1,4 @@
-"""Name the models of oplt2021: Online Probabilistic Label Trees."""
+"""Name the models of oplt2021, "Online Probabilistic Label Trees"."""
 
 from xmlc.suite.results.titles import name_models
 

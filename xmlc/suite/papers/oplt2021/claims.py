@@ -74,7 +74,7 @@ warm_start_helps = statements.claim("warm-start-helps", RANKINGS)(_differences((
 
 @statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare the CPU time of training of each online policy with the CPU time of IPLT."""
+    """Compare the CPU times of training between each online policy and IPLT."""
     for subject, online, offline in _pairs(_multi_label(records), ONLINE, "iplt"):
         ours, others = online.costs.train_cpu_seconds, offline.costs.train_cpu_seconds
         if ours and others:

@@ -1,4 +1,4 @@
-"""Name the models of plt2016: Extreme F-measure Maximization using Sparse Probability Estimates."""
+"""Name the models of plt2016, "Extreme F-measure Maximization using Sparse Probability Estimates"."""
 
 from xmlc.suite.results.titles import name_models
 

@@ -18,7 +18,7 @@ EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # The paper calls this number of labels per instance "small (i.e., < 6)" (Section 6.1).
-# Published effects: P@1 of PLT minus P@1 of FastXML in Table 1.
+# The published effects are P@1 of PLT minus P@1 of FastXML, in Table 1.
 SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
 THE_SIX = datasets("the six datasets of the paper's tables", *SIX)

@@ -1,4 +1,4 @@
-"""Name the models of swnn2018: Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method."""
+"""Name the models of swnn2018, "Revisiting the Vector Space Model, the Sparse Weighted Nearest-Neighbor Method"."""
 
 from xmlc.suite.results.titles import name_models
 
