@@ -76,7 +76,7 @@ catalogue_option = file_option(
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS and the option ``--method`` to a command.
 
-    RECORDS are files, or folders with one record per method. The option selects methods in these folders.
+    RECORDS are files, or folders with one record per method. The option selects methods in the folders.
     """
     help = "Read only this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)

@@ -17,8 +17,8 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# Both loaders are safe: they make plain values and no objects. If PyYAML has the loader in C, this faster loader is
-# used, because a dry run reads ten YAML files.
+# Both YAML loaders are safe: the loaders make plain values and no objects. If PyYAML has the loader in C, this faster
+# loader is used, because a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
 # These patterns match scalars that a reader and YAML 1.1 understand in the same way.
@@ -174,7 +174,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     Raises
     ------
     XmlcError
-        Some parts of the content have the wrong type. The message has a line for each of these parts. The line has the
+        Some parts of the content have the wrong type. The message has a line for each wrong part. The line has the
         source, the keys that lead to the part, the value found and the value expected.
     """
     if found := _misfits(content, kind, (), strict):
@@ -284,7 +284,7 @@ def _form(kind: Any) -> Any:
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
     """Yield a list of misfits for each part and each key of a value.
 
-    The value's type must define the types of the parts and keys. Otherwise, nothing is yielded.
+    If the value's type does not define the types of the parts and keys, nothing is yielded.
     """
     origin, of = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):  # The value has the form of at most one type of the union.

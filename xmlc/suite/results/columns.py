@@ -1,7 +1,7 @@
 """Define the columns of all tables: unit, printed decimals, whether higher is better, and whether a column is a cost.
 
 A *cost* is measured by a clock or the operating system, so it differs from run to run. Tables and `xmlc compare` show
-costs, but costs have no verdicts. Inner products are counted, so they are not costs in this sense.
+costs, but costs have no verdicts. Inner products are counted, so their number is not a cost.
 """
 
 from __future__ import annotations
@@ -166,9 +166,10 @@ DEVIATION = "_std"
 
 
 def column(name: str) -> Column:
-    """Return the definition of a column. An undefined column has no unit, is not a cost, and has no best number.
+    """Return the definition of a column.
 
-    The column of a standard deviation has the definition of its measure, but no best number.
+    A column without a definition has no unit and no best number, and is not a cost. The column of a standard deviation
+    has the definition of its measure, but no best number.
     """
     base = name.removesuffix(DEVIATION)
     if base in COLUMNS and base != name:

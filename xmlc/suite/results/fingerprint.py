@@ -1,4 +1,4 @@
-"""Compute a fingerprint of tables and arrays: a short word that is equal if all their numbers are equal.
+"""Compute a fingerprint of tables and arrays: a short word that is equal if all numbers are equal.
 
 People can compare two results by their words. Version 1 is defined as follows. Every digest is a SHA-256, written with
 64 hexadecimal digits. The word is the version and the first 12 digits, as in ``1-3f2a-91c0-77de``.

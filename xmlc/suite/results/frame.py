@@ -59,7 +59,7 @@ class Number:
         Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for columns whose kind is not
         "measure".
     runs : mapping
-        The value of each seed.
+        Maps each seed to its value.
     records : tuple of Path
         Files that contain the value.
     words : str or None
@@ -69,7 +69,8 @@ class Number:
     published : str
         The number as printed in the paper.
     kind, verdict : StrEnum or None
-        Kind of the published number, and the verdict on our number. Both are None if the two numbers are not compared.
+        Kind of the published number, and the verdict on our number. Kind and verdict are None if our number is not
+        compared with a published number.
     interval : float
         Half the width of the interval around the published number. NaN if there is no interval.
     reason : str
@@ -213,7 +214,7 @@ def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
 def _chosen(name: str, values: list[Any]) -> Any:
     """Return the common value of all seeds, or a text with all values if they differ.
 
-    A whole number becomes an integer.
+    A float that is a whole number is returned as an integer.
     """
     if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
         value = values[0]
@@ -233,10 +234,10 @@ def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Num
 
 
 def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
-    """Return a frame with a row for each key. Its columns are the keys, the wanted quantities, and the number of seeds.
+    """Return a frame with a row for each key.
 
-    Quantities that no row has are left out. If any row has several seeds, each measure is followed by its standard
-    deviation, ``<name>_std``.
+    The columns of the frame are the keys, the ``wanted`` quantities, and the number of seeds. Quantities that no row
+    has are left out. If any row has several seeds, each measure is followed by its standard deviation, ``<name>_std``.
     """
     there = {name for row in rows.values() for name in row}
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
@@ -251,7 +252,7 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
 
 
 def _series(values: list[Any]) -> pd.Series:
-    """Return values as a series. Whole numbers stay integers, even with missing values or values of other types."""
+    """Return values as a series. Integers stay integers, even if other values are missing or have another type."""
     there = [value for value in values if not is_missing(value)]
     if all(isinstance(value, float) for value in there):
         return pd.Series([math.nan if value is None else value for value in values], dtype=float)

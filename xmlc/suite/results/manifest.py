@@ -117,7 +117,7 @@ def by_number(table: str) -> tuple[bool, int, str]:
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project, even if Snakemake uses a copy from remote storage.
+    """Return the path of a result in the project. The argument is this path, or the path of a copy from remote storage.
 
     The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """

@@ -2,7 +2,7 @@
 
 Each method has a name in the configuration and a printed name.
 
-Tables and the configuration import the names from here. The modules `xmlc.thresholds.sweeps` and
+Tables and the configuration import the names from here. An import of `xmlc.thresholds.sweeps` or
 `xmlc.inference.methods` would also import kernels.
 """
 
@@ -14,7 +14,7 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # These methods compute thresholds from the estimates alone, without true labels. No paper describes them.
+    # These methods compute thresholds from the estimates alone, without true labels. No paper describes these methods.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }

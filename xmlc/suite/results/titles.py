@@ -22,7 +22,8 @@ PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
 
-# These models use the true posteriors. A table therefore shows their scores as a limit, and never as the best scores.
+# These models use the true posteriors. A table therefore shows the scores of these models as a limit, and never as the
+# best scores.
 LIMITS = ("oracle",)
 
 MACRO_F_CONVENTION = (

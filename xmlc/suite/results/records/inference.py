@@ -45,7 +45,7 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
-    """Hold the costs of training, of drawing samples or estimating, and of inference. Unmeasured costs are None.
+    """Hold the costs of training, of samples or estimates, and of inference. Unmeasured costs are None.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     sizes : SizeWeights or None
         None if the method does not use size weights.
     finished : bool
-        Whether inference finished in time. If inference did not finish, the fields below have no values.
+        Whether inference finished in time. If inference did not finish, the fields after ``finished`` have no values.
     metrics : dict of str to float, or None
         Scores by name, see `xmlc.metrics.measures`. Shares are fractions, not percentages.
     expected_f : float or None

@@ -42,7 +42,7 @@ class ProgressiveCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
-    """Represent the record of `xmlc progressive`: scores along the stream, and the constant predictor's accuracy."""
+    """Represent the record of `xmlc progressive`: scores along the stream, and accuracy of the best constant label."""
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

@@ -59,8 +59,8 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack this
         field.
     certified : float or None
-        Share of the test instances for which a beam search proved that its ranking is exact. None without a beam
-        search.
+        Share of the test instances for which a beam search proved that its ranking is exact. The share is None if the
+        model uses no beam search.
     resampled : dict of str to tuple of float
         Measures on resampled test sets (see `xmlc.metrics.resampling`). Records of earlier versions lack this field.
     """
@@ -97,7 +97,7 @@ def measured_columns(
 ) -> Quantities:
     """Return a dict from measure to value, in the unit of the measure's column.
 
-    The result contains all ``required`` measures, with NaN for missing measures. It also contains the ``known``
+    The dict contains all ``required`` measures, with NaN for missing measures. The dict also contains the ``known``
     measures that ``part`` contains.
     """
     part = part or {}

@@ -99,7 +99,7 @@ class PartStatistics:
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
-    """Return minimum, lower quartile, median, upper quartile, maximum and mean of some counts.
+    """Return minimum, lower quartile, median, upper quartile, maximum and mean of ``counts``.
 
     Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """

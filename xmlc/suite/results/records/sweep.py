@@ -23,7 +23,7 @@ class SweepRow(RankingRow):
     metrics : dict of str to float
         Metrics of rankings on the test set, as fractions (not percentages).
     depth, nodes : float or None
-        Depth of the deepest tree, and mean number of nodes of a tree. None if there are no trees.
+        Depth of the deepest tree, and mean number of nodes of a tree. Both are None if the model has no trees.
     train_seconds, predict_ms_per_instance : float or None
     """
 

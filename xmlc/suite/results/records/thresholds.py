@@ -115,7 +115,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
-    """Raise an error if a metric of label sets is missing, or a share is out of range (see `check_scores`)."""
+    """Raise an error if a metric of label sets is missing, or a share is not between 0 and 1."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
