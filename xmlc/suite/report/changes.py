@@ -10,7 +10,7 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # All other settings have place 1.
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Every other setting has place 1.
 Texts = dict[str, dict[str, str]]
 SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A key may lack some of these three.
 
@@ -18,7 +18,8 @@ SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A ke
 class Change(NamedTuple):
     """Hold one changed setting.
 
-    The text ``where`` names the models and datasets of the setting. It is empty if the setting changed everywhere.
+    The text ``where`` names the models and datasets for which the setting changed. The text is empty if the setting
+    changed for all models and datasets.
     """
 
     name: str
@@ -30,7 +31,10 @@ class Change(NamedTuple):
 
 
 def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
-    """Return the settings of all tables of a run as texts. Different values of a setting are joined by slashes."""
+    """Return the settings of a run's tables as texts.
+
+    If a setting has different values in several tables, the texts are joined by slashes.
+    """
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:
         for subject, values in one.items():
@@ -40,9 +44,9 @@ def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
 
 
 def changes_between(old: Texts, new: Texts) -> list[Change]:
-    """Return the settings that both runs have and that differ.
+    """Return the changes of settings between two runs, for the datasets, models and methods that both runs have.
 
-    Changes of seeds come first. Changes of models and methods, data, versions and code follow in this order.
+    Changes of seeds come first, followed by changes of models and methods, of data, of versions, and of code.
     """
     groups: dict[tuple[str, str, str], list[SettingKey]] = {}
     places = {subject: tuple(subject.split(BETWEEN)) if subject else () for subject in old if subject in new}
@@ -62,13 +66,13 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
 
 
 def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], moved: bool) -> str:
-    """Return one line on the known differences between two runs.
+    """Return one line about the settings that differ between two runs.
 
     Parameters
     ----------
     tables : iterable of (Settings, Settings)
-        The settings of each table in the old and in the new run. Tables are ignored if a run lacks their settings,
-        because their models and datasets cannot be compared.
+        The settings of each table in the old run and in the new run. If one of the runs has no settings for a table,
+        the table is ignored, because its models and datasets cannot be compared.
     moved : bool
         Whether numbers differ between the runs.
     """
@@ -91,7 +95,7 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
 
 
 def _where(changed: Sequence[SettingKey], every: Iterable[SettingKey]) -> str:
-    """Return a text with the names of models and methods, followed by names of datasets.
+    """Return a text with the names of the models, methods and datasets for which a setting changed.
 
     The text names no dataset if the setting changed on all datasets of the models.
     """
@@ -109,7 +113,10 @@ def _text(value: object) -> str:
 
 
 def _short(old: str, new: str) -> str:
-    """Return the old and the new text as one line. Long texts lose their common beginning and their ends."""
+    """Return one line with the old and the new value of a setting.
+
+    Long values lose their common beginning and their ends.
+    """
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0
     texts = [".. " * bool(start) + text[start:] for text in (old, new)]

@@ -1,4 +1,7 @@
-"""Define the commands that show, check and compare the results of a run. No command changes records or tables."""
+"""Define the commands that show, check and compare the results of a run.
+
+These commands do not change the run's records or tables.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +128,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 @click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
 def report_command(contributed: bool, out: Path) -> None:
     """Write all finished tables and figures as one HTML page."""
-    from xmlc.suite.report.page.content import page_of  # Imported here because the module needs the extra `report`.
+    from xmlc.suite.report.page.content import page_of  # This import needs the extra `report`.
     from xmlc.suite.report.page.render import to_html
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
@@ -252,7 +255,7 @@ def compare_command(
             summary = summary_of_runs(comparisons, *compared_fingerprints(old, new), title)
         if markdown:
             write_text(markdown, summary_as_markdown(summary))
-    except (XmlcError, OSError) as error:  # The usual exit status 1 would mean that numbers changed.
+    except (XmlcError, OSError) as error:  # The exit status is not 1, because 1 means that numbers changed.
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
     click.echo(summary_as_text(summary, every_cell), nl=False)

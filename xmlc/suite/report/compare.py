@@ -1,4 +1,4 @@
-"""Compare two of our tables, or our table with a paper's, number by number. Replace reference tables."""
+"""Compare two of our tables, or our table with a paper's table, number by number. Replace reference tables."""
 
 from __future__ import annotations
 
@@ -63,11 +63,12 @@ class Comparison:
     published : bool
         Whether the left side is a paper's table.
     paper, table : str
-        The names of the suite and of its table.
+        The name of the suite, and the name of the table in the suite.
     settings : tuple of Settings
-        The recorded settings of the left and the right side. Settings that are not known are empty.
+        The recorded settings of the left table and of the right table. If the settings of a table are not known, they
+        are empty.
     titles : dict of str to str
-        Printed names of models, by the models' names in the suite.
+        The names of models in tables, by the models' names in the suite.
     """
 
     name: str
@@ -82,17 +83,20 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Return whether two of our tables are equal. The result is always true for a comparison with a paper."""
+        """Return whether two of our tables are equal.
+
+        The result is always true for a comparison with a paper's table.
+        """
         return self.published or not (self.parts or self.moved())
 
     def judged(self) -> list[Number]:
-        """Return the numbers with a verdict, from rows and columns that both sides have."""
+        """Return the numbers that have a verdict and that are in rows and columns of both sides."""
         rows = {part.name for part in self.parts if part.kind == "row"}
         columns = {part.name[0] for part in self.parts if part.kind == "column"}
         return [one for one in self.numbers if one.verdict and one.key not in rows and one.quantity not in columns]
 
     def moved(self) -> list[Number]:
-        """Return the numbers with a verdict other than "equal", from rows and columns that both sides have."""
+        """Return the numbers that are in rows and columns of both sides and whose verdict is not "equal"."""
         return [number for number in self.judged() if number.verdict is not Verdict.EQUAL]
 
 
@@ -106,10 +110,10 @@ def compare(
 ) -> list[Comparison]:
     """Compare two CSV tables, or two folders of tables file by file.
 
-    Folders may contain one folder of tables for each suite. Only suites of the left folder are compared. Without a
-    tolerance, numbers of our own tables must be equal to the last bit. Columns of costs are not judged, and may be
-    missing on one side. Rows of claims name no dataset. Tables of claims are therefore compared only if both sides are
-    known to use the same data.
+    Folders may contain one folder of tables for each suite. Only suites in the left folder are compared. Without a
+    tolerance, equal numbers of our own tables are bit-identical. Columns of costs are not judged, and may be missing on
+    one side. A row of a table of claims names no dataset. Tables of claims are therefore compared only if both sides
+    are known to use the same data.
 
     Parameters
     ----------
@@ -118,20 +122,21 @@ def compare(
     right : Path
         The tables to judge.
     judge : Judge or None
-        A judge is required if the left side has a paper's tables. The judge computes an interval for each number. The
-        right side may contain additional numbers.
+        A judge is required if the left side has a paper's tables. The judge computes an interval for each published
+        number. The right side may then contain additional numbers.
     tolerance : Tolerance
-        The largest difference between two of our numbers that are judged as equal.
+        The largest difference between two of our numbers with which they are judged as equal.
     columns : collection of str
         Columns to compare. An empty collection selects all columns.
     runs : mapping or None
-        The variation of our numbers over runs with several seeds. Keys are the places of the published numbers.
+        The variation of our numbers over runs with several seeds. A key is the place of a number: paper, table, row and
+        column.
 
     Raises
     ------
     XmlcError
-        A path does not exist, or a file is not a table of a suite. A column of a key is missing, or two rows have the
-        same key. No table has one of the columns.
+        A path does not exist, or a file is not a table of a suite. A table lacks a column with keys, or two of its rows
+        have the same keys. One of ``columns`` is in no table.
     """
     for path in (left, right):
         if not path.exists():
@@ -170,35 +175,38 @@ def compare(
 
 
 def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
-    """Return the sort key of a table. Tables are sorted by suite, and numbered tables come first within a suite.
+    """Return the key by which the table of a file is sorted.
 
-    The claims of all suites come last.
+    Tables are sorted by suite, and numbered tables come first within a suite. The claims of all suites come last.
     """
     file = Path(name)
     return (file.stem == CLAIMS, file.parent.name, by_number(file.stem))
 
 
 def _tables(folder: Path, of: Path) -> set[str]:
-    """Return the names of the tables in a folder, and in those subfolders that are suites in the folder ``of``."""
+    """Return the names of the tables in a folder and its subfolders.
+
+    Only subfolders with the name of a suite in ``of`` count.
+    """
     suites = [path.name for path in of.iterdir() if path.is_dir() and _is_suite(path)]
     files = [file for suite in suites for file in (folder / suite).glob("*.csv")]
     return {file.relative_to(folder).as_posix() for file in [*files, *folder.glob("*.csv")]}
 
 
 def _is_suite(folder: Path) -> bool:
-    """Return whether a folder may belong to a suite.
+    """Return whether a folder may contain the tables of a suite.
 
-    Such a folder contains a table that some suite defines, or no table yet.
+    Such a folder contains a table that at least one suite defines, or no table yet.
     """
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
 
 
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
-    """Return the suite and the definition of a table.
+    """Return the name of a table's suite, and the definition of the table.
 
-    The function reads the first manifest next to the files. Without a manifest, it uses the folder and the name of the
-    first file.
+    The suite and the table are named in the first manifest next to one of the files. Without a manifest, the folder and
+    the name of the first file are used.
 
     Raises
     ------
@@ -214,12 +222,12 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
 
 
 def compared_fingerprints(left: Path, right: Path) -> tuple[Fingerprint, Fingerprint]:
-    """Return the fingerprints of both arguments of `compare`: two tables, or two folders of tables."""
+    """Return the fingerprint of the left side and the fingerprint of the right side of a comparison."""
     return _of_tables(left, left), _of_tables(right, left)
 
 
 def _of_tables(folder: Path, of: Path) -> Fingerprint:
-    """Return the fingerprint of a table, or of those tables in a folder that `compare` reads."""
+    """Return the fingerprint of a table, or of the tables in a folder that `compare` reads."""
     if not of.is_dir():
         return of_table(read_table(folder))
     parts: dict[str, dict[str, Fingerprint]] = {}
@@ -238,10 +246,10 @@ def compare_rows(
     columns: Collection[str] = (),
     runs: Mapping[tuple[Key, str], Spread] | None = None,
 ) -> Comparison:
-    """Compare two of our tables by their keys. Rows have the order of the left table.
+    """Compare two of our tables. Rows are matched by their keys, and have the order of the left table.
 
-    The interval of a number shows its noise over seeds. The noise is estimated from the side with more seeds, or from
-    ``runs`` if neither side has several seeds.
+    If a number changed, its interval shows the noise over seeds. The noise is estimated from the side with more seeds,
+    or from ``runs`` if neither side has several seeds.
     """
     before, after = ([c for c in quantities_of(side.values()) if not columns or c in columns] for side in (left, right))
     shown = {c for c in (*before, *after) if not column(c).cost or (c in before and c in after)}
@@ -252,7 +260,7 @@ def compare_rows(
     numbers = []
     for key, c, one, other in join(left, right):
         old, new = one.value if one else "", other.value if other else ""
-        # A blank cell is skipped if the other side lacks its row or column.
+        # A blank cell is skipped if the other side has no such cell.
         if c in shown and (old or new or (one and other)):
             verdict = None if column(c).cost else judge_exactly(old, new, tolerance)
             number = replace(other or one or Number(quantity=c), value=new, published=old, verdict=verdict)
@@ -278,8 +286,8 @@ def compare_with_published(
 ) -> Comparison:
     """Compare a paper's table with ours, and judge each number by its own interval.
 
-    If a paper repeats a statistic in each row of a dataset, the statistic is compared only once. ``failed`` returns the
-    reason why a number is missing.
+    If a paper repeats a statistic in each row of a dataset, the statistic is compared only once. ``failed`` is a
+    function that returns the reason why a number is missing.
     """
     there = quantities_of(ours.values())
     expected = [c for c in quantities_of(published.values()) if not columns or c in columns]
@@ -303,7 +311,10 @@ def compare_with_published(
 
 
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
-    """Return a cell's row key and its quantity. For a dataset's statistic, the row key has only the dataset."""
+    """Return the row key and the quantity that identify a cell.
+
+    For a dataset's statistic, the row key has only the dataset.
+    """
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
     return key, quantity
@@ -312,8 +323,8 @@ def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     """Replace the reference tables by the tables of a run, without columns of costs.
 
-    The data and settings of claims are written to a file next to the claims. Costs are left out because they differ
-    from run to run. A diff of two versions of a reference table then shows only results that changed.
+    For claims, the data and settings of the run are written to a file next to the table. Costs are left out because
+    they differ from run to run. A diff of two versions of a reference table then shows only changes of results.
 
     Parameters
     ----------
@@ -330,7 +341,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     Raises
     ------
     XmlcError
-        The run has no table of a suite with reference tables.
+        No suite has both a table of the run and a folder of reference tables.
     """
     made = [file for file in sorted(tables.glob("*/*.csv")) if (reference / file.parent.name).is_dir()]
     if not made:
@@ -351,7 +362,10 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[Verdict]:
-    """Count judged numbers by verdict. ``kind`` restricts the count to one kind of numbers."""
+    """Return the number of judged numbers for each verdict.
+
+    If ``kind`` is given, only numbers of this kind are counted.
+    """
     return Counter(Verdict(one.verdict) for one in numbers if one.verdict and kind in (None, one.kind))
 
 
@@ -363,7 +377,7 @@ def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str
 
 
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
-    """Return a text with the number of cells that were run, and the number of these cells for each verdict.
+    """Return a text with the number of published cells that we ran, and how many of these cells have each verdict.
 
     An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
     """
@@ -374,7 +388,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 
 
 def published_lines(numbers: Sequence[Number]) -> list[str]:
-    """Return lines that count the verdicts on a paper's numbers.
+    """Return lines of text that count the verdicts on a paper's numbers.
 
     Measured numbers come first. Numbers of another kind are counted only if we ran some of them.
     """
@@ -394,7 +408,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
-    """Count the verdicts on the numbers that papers measured. Return the cells of a table row, by heading."""
+    """Count the verdicts on numbers that papers measured. Return a table row as a dict from headings to cells."""
     measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
     counts, datasets = count(measured), {one.dataset for one in measured}
     ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}

@@ -1,6 +1,7 @@
 """Prepare finished tables for reports.
 
-The functions find outdated tables, add records of contributed runs, and write archives and the long table.
+The functions find outdated tables, add records of contributed runs, write archives, and build a long table of all
+numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LONG_COLUMNS = (*OF_NUMBERS, "record", "unit", "papers", *RecordEnvironment._fie
 
 
 def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Failure]]:
-    """Separate current tables from outdated tables. The records of outdated tables were deleted or rebuilt later.
+    """Separate current tables from outdated tables. A table is outdated if its records were deleted or rebuilt later.
 
     Returns
     -------
@@ -51,12 +52,12 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
 
 
 def archived_files(tables: Sequence[Manifest]) -> list[Path]:
-    """Return the files from which a page of these tables can be built: manifests, records and the papers' figures.
+    """Return the files that a page of these tables needs: the tables' manifests and records, and the papers' figures.
 
     Raises
     ------
     XmlcError
-        A file is outside the current folder, so an archive of the files could not be unpacked elsewhere.
+        A file is outside the current folder, so an archive that contains this file could not be unpacked elsewhere.
     """
     files = {Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}") for made in tables}
     files |= {record for made in tables for record in made.records}
@@ -68,7 +69,7 @@ def archived_files(tables: Sequence[Manifest]) -> list[Path]:
 
 
 def write_archive(files: Sequence[Path], out: Path) -> None:
-    """Write files atomically to ``out``, a tar archive compressed by xz.
+    """Write an archive of files atomically to ``out``, as a tar file that is compressed by xz.
 
     The archive is bit-identical for files of equal content, even if their owners and dates differ.
     """
@@ -80,16 +81,17 @@ def write_archive(files: Sequence[Path], out: Path) -> None:
 
 
 def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
-    """Return tables with the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
+    """Return our tables, extended by the records of contributed archives, which are unpacked in `paths.CONTRIBUTED`.
 
-    Each contributed run is added once. The checksum of a record detects damage and edits, but is not a signature. If
-    both we and the contributor have a record, the two copies must contain equal results. Equal results show that both
-    machines compute the same numbers.
+    Each contributed record is added only once. The checksum of a record detects damage and edits, but does not prove
+    who wrote the record. If both we and the contributor have a record, the two copies must contain equal results. Equal
+    results show that both machines compute the same numbers.
 
     Raises
     ------
     XmlcError
-        A record was changed, or its two copies have different results. A contributor has no record that we also have.
+        A record was changed, or the two copies of a record have different results. A contributor has no record that we
+        also have.
     """
     known = {record: record for made in tables for record in made.records}
     found = {(made.paper, made.table): made for made in tables}
@@ -115,14 +117,14 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
 def origin_of(record: Path) -> tuple[str, Path]:
     """Return the contributor of a record, and the record's path in the contributor's project.
 
-    The contributor is empty for our own records.
+    For our own records, the contributor is "".
     """
     name, _, path = record.as_posix().partition(f"{paths.CONTRIBUTED}/")[2].partition("/")
     return (name, Path(path)) if path else ("", record)
 
 
 def _check_same(theirs: Path, ours: Path) -> None:
-    """Raise an error unless two records have equal hyperparameters and equal numbers. Costs may differ."""
+    """Raise an error if two records differ in hyperparameters or in numbers other than costs."""
     found, expected = (
         {"hyperparameters": environment_columns(source.record).hyperparameters}
         | {
@@ -141,9 +143,9 @@ def _check_same(theirs: Path, ours: Path) -> None:
 
 
 def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
-    """Return the long table.
+    """Return all numbers in the records of some tables as one long table.
 
-    Each row has one number of a record, the number's unit, and the record's environment metadata.
+    Each row contains one number of a record, the number's unit, and the record's environment metadata.
 
     Raises
     ------

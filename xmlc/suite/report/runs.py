@@ -1,4 +1,7 @@
-"""Read and write config/runs.csv. The file contains our results of several seeds, from which variation is computed."""
+"""Read and write config/runs.csv.
+
+The file contains our results for several seeds, from which the variation over seeds is computed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Return the CSV file of runs as a frame of texts. The frame is empty if there is no file.
+    """Return the CSV file of runs as a data frame of texts. The data frame is empty if there is no file.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def _check(row: tuple[str, ...], where: str) -> None:
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return the variation over seeds of each number in the CSV file."""
+    """Return the variation of each number in the CSV file over seeds."""
     found = {}
     for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
         values = [float(text) for text in texts.split()]
@@ -73,7 +76,10 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
-    """Write the sorted CSV file atomically. Lines of datasets that are not in ``runs`` are kept."""
+    """Write the lines of ``runs`` to the sorted CSV file atomically.
+
+    The file keeps its lines of datasets that are not in ``runs``.
+    """
     new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
     measured = {_dataset(*line) for line in new}
     lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
@@ -82,12 +88,14 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
-    """Return the paper, table and dataset of a row. The dataset is "" if the table has no key for datasets."""
+    """Return the paper, the table and the dataset of a line. The dataset is "" if the table has no key for datasets."""
     return paper, table, dict(zip(table_of(table, paper).keys, row.split(BETWEEN))).get("dataset", "")
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return our values of all seeds for each table cell with a published number. ``known`` holds the tables' records.
+    """Return our value for each seed, for each table cell with a published number.
+
+    ``known`` contains the tables' records.
 
     Raises
     ------
@@ -118,9 +126,9 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
 def split_error(records: Iterable[RecordFile], name: str) -> float | None:
     """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    The result is the mean over the records, or None if no record has the error. The test set is a random sample,
-    without replacement, of n_train + n_test instances. The standard error of independent draws is therefore multiplied
-    by sqrt(1 - n_test / (n_train + n_test)).
+    The result is the mean of the records' standard errors, or None if no record has a standard error. The test set is a
+    random sample, without replacement, from n_train + n_test instances. The recorded standard error assumes independent
+    draws, so it is multiplied by sqrt(1 - n_test / (n_train + n_test)).
     """
     found = []
     for record in records:

@@ -1,4 +1,4 @@
-"""Find failed steps by their logs, and count done, missing and blocked results for each paper and dataset."""
+"""Find failed steps in the logs, and count finished, missing and blocked results for each paper and dataset."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from xmlc.suite.results.records.base import parsed
 
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
 ALIGN = ("left", "left", "right", "right", "right")
-LINE, INDENT = 90, "  "  # The width of lines in characters, and the indentation.
-AT_WORK = Path(".snakemake/incomplete")  # Snakemake lists the outputs of unfinished jobs here.
+LINE, INDENT = 90, "  "  # The maximum width of lines in characters, and the indentation of continued lines.
+AT_WORK = Path(".snakemake/incomplete")  # In this folder, Snakemake lists the outputs of unfinished jobs.
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -38,9 +38,10 @@ FAILED, DAMAGED = "failed", "damaged"
 
 @dataclass(frozen=True)
 class Failure:
-    """Describe a step whose last attempt failed, with the error message as the reason.
+    """Describe a step whose last attempt failed. The field ``reason`` contains the error message.
 
-    The name of the step is the name of its log, such as ``train`` or ``table2``. Dataset, model and split may be empty.
+    The name of the step is the name of its log, such as ``train`` or ``table2``. The fields ``dataset``, ``model`` and
+    ``split`` may be empty.
     """
 
     log: Path
@@ -53,7 +54,7 @@ class Failure:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the failure: a failed step or a damaged record.
+        """Return the kind of the failure: "failed" for a step, or "damaged" for a record.
 
         For a damaged record, ``log`` is the path of the record.
         """
@@ -65,9 +66,10 @@ class Failure:
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Return the failures in a folder of logs. The module `xmlc.suite.config.paths` defines the paths in this folder.
+    """Return a failure for each log with an error message in a folder of logs.
 
-    If a job was killed, its parent process writes the message to the log (`xmlc.cli._killed`).
+    The module `xmlc.suite.config.paths` defines the paths in this folder. If a job was killed, the job's parent process
+    writes an error message to the log (`xmlc.cli._killed`).
     """
     found = []
     for log in sorted(logs.rglob("*.log")):
@@ -78,7 +80,10 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def error_message(text: str) -> str | None:
-    """Return the last error message in a log, or None. Indented lines are joined with the line before them."""
+    """Return the last error message in a log, or None if there is none.
+
+    Indented lines of a message are joined with the line before.
+    """
     messages = MESSAGE.findall(text)
     if messages:
         reason = messages[-1]
@@ -92,9 +97,12 @@ def error_message(text: str) -> str | None:
 
 
 def _failure(log: Path, place: Path, reason: str) -> Failure:
-    """Return the failure in a log. ``place`` is the path of the log within the folder of logs, without suffix."""
+    """Return the failure that a log describes.
+
+    ``place`` is the path of the log within the folder of logs, without suffix.
+    """
     path = f"logs/{place.as_posix()}.log"
-    of_seed = path.replace("/seeds/", "/seed0/")  # A failed job for all seeds explains missing results of each seed.
+    of_seed = path.replace("/seeds/", "/seed0/")  # If a job for all seeds failed, the results of each seed are missing.
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
     seed = int(found["seed"]) if "seed" in found and path == of_seed else None
@@ -102,7 +110,7 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
 
 
 class Result(NamedTuple):
-    """Describe one planned file: whether it exists, and the failures that may be the reason if it is missing.
+    """Describe a planned file: whether the file exists, and the failures that may be the reason if the file is missing.
 
     For tables and figures, the field ``dataset`` is `MADE`.
     """
@@ -130,7 +138,7 @@ def status_of(
         Folder to which the plan's paths are relative.
     failed : sequence of Failure
     papers : sequence of str
-        Papers whose files are included. An empty sequence selects the papers that the settings name.
+        Papers whose files are included. If the sequence is empty, the papers that the run requests are included.
 
     Raises
     ------
@@ -144,10 +152,10 @@ def status_of(
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
-    """Return the part of a plan that a run computes. ``made`` lists all files of the run.
+    """Return the part of a plan that a run computes. ``made`` contains the paths of all files that the run writes.
 
-    Papers with tables or figures in the run come first, then the other papers, by descending number of files. Each of
-    the other papers keeps only the files that no earlier paper has.
+    Papers with tables or figures in the run come first. The other papers follow by descending number of files, and each
+    of them keeps only the files that no earlier paper has.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -163,7 +171,7 @@ def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, 
 
 
 def _files(suite: SuitePlan) -> list[str]:
-    """Return the files of a suite's steps and records, without duplicates."""
+    """Return the paths of a suite's records and of other files that its steps write, without duplicates."""
     return list(dict.fromkeys(chain(suite.steps, *suite.tables.values(), *suite.figures.values())))
 
 
@@ -186,7 +194,10 @@ def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failu
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return a failure if a record is unreadable or edited, or was deleted from its step's folder. Otherwise None."""
+    """Return a failure if a record is unreadable or edited, or was deleted from the folder of its step, and else None.
+
+    The result is also None for a file that is not a record.
+    """
     path = root / file
     if path.suffix != ".json":
         return None
@@ -204,7 +215,7 @@ def _damage(root: Path, file: str) -> Failure | None:
 
 
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
-    """Return whether a table or figure exists and is newer than all of its records.
+    """Return whether a table or figure exists and is newer than all its records.
 
     A table's manifest must also list exactly these records. Figures have no manifest.
     """
@@ -214,14 +225,15 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
 
 
 def _dataset(file: str) -> str:
-    """Return the dataset of a file. The dataset is the name of the file's top folder within results/ or resources/."""
+    """Return the dataset to which a file belongs: the name of the file's top folder within results/ or resources/."""
     return Path(file).parts[1]
 
 
 def _causes(failure: Failure, file: Path) -> bool:
     """Return whether a failure may be the reason for a missing file.
 
-    The failed step must belong to the dataset of the file, or to the model, seed and split of the file.
+    The failed step must have the dataset of the file. If the step has a model, seed or split, the file must have the
+    same.
     """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
@@ -236,7 +248,10 @@ def _causes(failure: Failure, file: Path) -> bool:
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence on an active or killed run and its unfinished files. The text is empty if the run has ended."""
+    """Return a sentence about a run that is active or was killed, and about the run's unfinished files.
+
+    The text is empty if the run has ended.
+    """
     if run.ended:
         return ""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
@@ -256,9 +271,9 @@ def run_outcome(run: LastRun) -> str:
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
     """Return the status as text for a terminal.
 
-    The text begins with papers, datasets and a line about the run. The failures follow, each with its message and log.
-    A table then lists missing and blocked results. The text ends with each paper's complete results, the totals, and
-    the outcome of the run.
+    The text begins with the names of papers and datasets, and a line about the run. Each failure follows, with its
+    message and its log. A table then counts missing and blocked results. The text ends with the complete results of
+    each paper, the totals, and the outcome of the run.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     for one in status:
@@ -282,9 +297,9 @@ def _failure_text(failure: Failure) -> str:
 
 
 def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
-    """Return the lines of a table of datasets with missing results. Datasets with blocked results come first.
+    """Return a list with one text, a table of the datasets with missing or blocked results.
 
-    The list is empty if all results exist.
+    Datasets with blocked results come first. The list is empty if all results exist.
     """
     lacking = [(paper, dataset, found) for paper, datasets in counts.items() for dataset, found in datasets.items()
                if found["Done"] < found.total()]  # fmt: skip
@@ -298,7 +313,7 @@ def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
 
 
 def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]:
-    """Yield a line for each paper with complete results on at least one dataset."""
+    """Yield a line about each paper whose results on at least one dataset are complete."""
     for paper, datasets in counts.items():
         complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
         number = sum(complete.values())

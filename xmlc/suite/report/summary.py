@@ -24,14 +24,14 @@ from xmlc.suite.results.frame import Number
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # Quantities that are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
 MOVED = "dataset", "model", "quantity"  # The first headings of a table of changes.
-NAMED = ("model", "method")  # Keys whose values are clear without a heading.
+NAMED = ("model", "method")  # Keys whose values are shown without the key's name.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
-LIMIT = 60_000  # The maximum number of characters of the text. GitHub allows 65,536 characters in a comment.
+LIMIT = 60_000  # The maximum number of characters of a summary. GitHub allows 65,536 characters in a comment.
 WIDEST = 100  # The maximum number of characters in a cell of Markdown.
 
 
 class Section(NamedTuple):
-    """Hold a line of text, and the table rows that the line sums up."""
+    """Hold a section of a summary: a line of text, and the table rows that the line sums up."""
 
     line: str
     headings: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Section(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Hold a comparison in words: the first lines, the largest changes, and further sections."""
+    """Hold a comparison in words: the first lines, a section with the largest changes, and further sections."""
 
     head: list[str]
     moves: Section
@@ -47,7 +47,7 @@ class Summary(NamedTuple):
 
 
 def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Summary:
-    """Describe which numbers changed between two of our runs."""
+    """Return a summary of the numbers that changed between two of our runs."""
     moves = largest_moves(comparisons)
     lines = [[*_line(one, number), _variation(number)] for one, number in moves[:MOVES]]
     headings = ("row", "column", "old", "new", "difference", "verdict")
@@ -71,7 +71,10 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
 
 
 def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summary:
-    """Describe how our numbers compare with a paper's numbers, for each kind of number. Measured numbers come first."""
+    """Return a summary of how our numbers compare with papers' numbers, for each kind of number.
+
+    Measured numbers come first.
+    """
     numbers = [(one, number) for one in comparisons for number in one.judged()]
     outside = [
         (one, number)
@@ -100,7 +103,7 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
-    """Return a text on the sizes of our differences from published numbers, in percent of the published numbers."""
+    """Return a text with the smallest and the largest difference from published numbers, in percent."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
     return f", by {min(shares):.2g} to {max(shares):.2g} % of the published number" if shares else ""
 
@@ -108,7 +111,7 @@ def _sizes(numbers: Iterable[Number]) -> str:
 def touched(comparisons: Sequence[Comparison]) -> str:
     """Return a text that counts the changed cells, rows and tables.
 
-    Rows, columns and tables that only one side has are counted separately.
+    Rows, columns and tables that only one of the two runs has are counted separately.
     """
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
@@ -149,12 +152,12 @@ def _within_noise(number: Number) -> bool:
 
 
 def _variation(number: Number) -> str:
-    """Return the interval of the change that seeds alone explain as text, or "unknown" if neither run has seeds."""
+    """Return a text with the largest change that seeds alone explain, or "unknown" without several seeds."""
     return "unknown" if math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def _moved(one: Comparison) -> str:
-    """Describe the changes in one table: claims with new verdicts, changed columns, and parts of only one side."""
+    """Return a text about the changes in a table: verdicts on claims, columns, and parts that only one run has."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)
@@ -175,7 +178,10 @@ def _far(numbers: Sequence[Number]) -> str:
 
 
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
-    """Count the rows, columns and tables that only one side has. With ``named``, the text names some of them."""
+    """Return texts that count the rows, columns and tables that only one side has.
+
+    If ``named`` is true, the texts also name some of these parts.
+    """
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):
         found.setdefault((part.kind, part.verdict), []).append(" / ".join(part.name))
@@ -188,7 +194,7 @@ def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
 
 
 def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
-    """Return a section that sums up the costs that both sides have, or no section."""
+    """Return a list with a section about the costs that both runs have, or an empty list if there are no such costs."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in comparisons:
         for number in one.numbers:
@@ -202,7 +208,7 @@ def _costs(comparisons: Iterable[Comparison]) -> list[Section]:
 
 
 def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
-    """Return a comparison as plain text. Rows of sections are included only if ``every_cell`` is true."""
+    """Return a summary as plain text. Table rows of sections are included only if ``every_cell`` is true."""
     lines = [*summary.head]
     if summary.moves.rows:
         lines += ["", summary.moves.line, _indented(summary.moves)]
@@ -215,9 +221,9 @@ def summary_as_text(summary: Summary, every_cell: bool = False) -> str:
 
 
 def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
-    """Return a comparison as Markdown of at most ``limit`` characters, with folded sections.
+    """Return a summary as Markdown of at most ``limit`` characters, with folded sections.
 
-    The text states the numbers of rows and sections that do not fit.
+    The text states how many rows and how many sections do not fit.
     """
     lines = [f"- {_one_line(line, limit // 20)}" for line in summary.head]
     if summary.moves.rows:
@@ -233,7 +239,7 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
 
 
 def _folded(section: Section, share: int) -> str:
-    """Return a folded section with the rows that fit in ``share`` characters, and the number of rows left out.
+    """Return a folded section of at most ``share`` characters. Its last line states the number of rows that do not fit.
 
     The text is empty if no row fits.
     """
@@ -242,7 +248,7 @@ def _folded(section: Section, share: int) -> str:
         return f"\n{line}\n" if len(line) + 2 <= share else ""
     heading, rule, *rows = _table(section.headings, section.rows)
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
-    room = share - len(begin) - len(end) - 40  # The line on rows left out needs 40 characters.
+    room = share - len(begin) - len(end) - 40  # The line about left-out rows needs 40 characters.
     kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
     rest = f"\n{count_of(len(rows) - kept, 'row')} more left out\n" if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""
@@ -269,7 +275,7 @@ def _name(one: Comparison) -> str:
 
 
 def _line(one: Comparison, number: Number) -> list[str]:
-    """Return the dataset of a number, its other keys, its quantity, both values, and their difference."""
+    """Return the cells of a number: dataset, other keys, quantity, both values, and their difference."""
     about = dict(zip(one.keys, named(one.keys, number.key)))
     if number.model in one.titles:
         about["model"] = one.titles[number.model]
@@ -283,7 +289,7 @@ def _cell(number: Number) -> list[str]:
 
 
 def _both(number: Number) -> tuple[str, str]:
-    """Return both values with two decimals, or with as many digits as distinguish them."""
+    """Return the old and the new value with two decimals, or with more digits if the values would look equal."""
     if math.isnan(difference(number)):
         return number.published or "–", number.value or "–"
     for form in (".2f", ".6g", ".9g", ".12g"):

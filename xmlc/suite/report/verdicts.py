@@ -1,6 +1,6 @@
 """Compare each of our numbers with a published or earlier number, and give a verdict.
 
-Verdicts depend on the kind of the published number and on the variation of our runs.
+A verdict depends on the kind of the published number and on the variation between our runs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     name : str
         The number's column.
     definition : TableDefinition
-        The number's table, which names the models that the paper measured itself.
+        The definition of the number's table, which names the models that the paper measured itself.
     model : str or None
         The model of the number's row.
     """
@@ -62,10 +62,10 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 class Verdict(StrEnum):
     """List the verdicts on one of our numbers.
 
-    A number that a paper measured is equal as printed, inside its interval, outside, different, or undecided. "Outside"
-    has the sign of our number minus the published number. "Different" means that chance cannot explain the difference.
-    For published constants and for numbers of earlier runs, the verdict is equal or different. The other verdicts give
-    the reason why no comparison was made.
+    If a paper measured a number, our number is equal as printed, inside its interval, outside, different, or undecided.
+    The verdict "outside" has the sign of our number minus the published number. The verdict "different" means that
+    chance cannot explain the difference. For a published constant or a number of an earlier run, the verdict is equal
+    or different. Each remaining verdict gives the reason why no comparison was made.
     """
 
     AS_PRINTED = "equal as printed"
@@ -82,21 +82,21 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: The possible verdicts on a paper's measured number that we also ran.
+#: The possible verdicts on a number that a paper measured and that we also measured.
 OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.UNDECIDED)
-#: The largest useful half width of an interval, as a share of the published number. Wider intervals contain almost any
-#: plausible number.
+#: The largest useful half width of an interval, as a fraction of the published number. Wider intervals contain almost
+#: any plausible number.
 WIDEST = 0.05
-# A difference of half a unit has rounding errors in floating point. This factor allows for them.
+# In floating point, a difference of half a unit has a rounding error. This factor allows for the error.
 ROUNDING = 1 + 1e-9
 
 
 def judge_measured(difference: float, interval: float, published: float, unit: float, fixed: bool = False) -> Verdict:
-    """Judge a measured number by its published digits, then by its interval.
+    """Return the verdict on a measured number. The published digits are considered first, then the interval.
 
-    Our number is equal as printed if it rounds to the published number, whatever the interval is. Otherwise, a number
-    outside its interval is "outside", however wide the interval is. Numbers inside a wide interval, or without an
-    interval, are undecided.
+    Our number is equal as printed if its rounded value is the published number, whatever the interval is. Otherwise, a
+    number outside its interval is "outside", however wide the interval is. A number inside a wide interval, or without
+    an interval, is undecided.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     unit : float
         The unit of the last published digit.
     fixed : bool
-        Whether runs and splits vary by no more than rounding. A number outside its interval is then "different".
+        Whether runs and splits vary by no more than rounding. If so, a number outside its interval is "different".
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
         return Verdict.AS_PRINTED
@@ -120,14 +120,17 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
 
 
 def judge_constant(difference: float, unit: float) -> Verdict:
-    """Judge a number without randomness. Equal numbers differ by at most half a unit of the last published digit."""
+    """Return the verdict on a number without randomness.
+
+    Equal numbers differ by at most half a unit of the last published digit.
+    """
     return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else Verdict.DIFFERENT
 
 
 class Tolerance(NamedTuple):
-    """Set the largest difference between equal numbers, as an absolute difference and as a share of the earlier number.
+    """Hold limits on the difference between equal numbers: an absolute limit, and a fraction of the earlier number.
 
-    The larger of the two limits applies.
+    The larger limit applies.
     """
 
     absolute: float = 0.0
@@ -138,10 +141,10 @@ EXACT = Tolerance()
 
 
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
-    """Compare our number with an earlier number, and return the verdict.
+    """Return the verdict on the new value of a number, given the old value.
 
-    The two numbers are equal if they differ by no more than the tolerance. Values that are not numbers are equal if
-    their texts are equal. Blank cells and NaN are missing numbers.
+    The values are equal if they differ by no more than the tolerance. Values that are not numbers are equal if their
+    texts are equal. A blank cell or NaN is a missing value.
     """
     blank = [text == "" or math.isnan(as_float(text) or 0) for text in (old, new)]
     if any(blank):
@@ -154,7 +157,7 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
 
 
 def as_float(value: Any) -> float | None:
-    """Return a value or text as a number, or None if it is not a number."""
+    """Return a value or text as a float, or None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -162,13 +165,13 @@ def as_float(value: Any) -> float | None:
 
 
 def difference(number: Number) -> float:
-    """Return our value minus the published or earlier value, or NaN if either is not a number."""
+    """Return our value minus the published or earlier value, or NaN if one of these values is not a number."""
     before, after = as_float(number.published), as_float(number.value)
     return math.nan if before is None or after is None else after - before
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return the value of one unit of a published number's last decimal. Without decimals, the value is 1."""
+    """Return the value of one unit in the last decimal place of a published number, or 1 without decimals."""
     exponent = Decimal(text).as_tuple().exponent
     return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0
 
@@ -198,9 +201,9 @@ def seeds_of(row: Row) -> int:
 
 
 def spread_of(row: Row, quantity: str) -> Spread | None:
-    """Return how much a number varies over the seeds of the number's row.
+    """Return the variation of a number over the seeds of the number's row.
 
-    The result is None for a single seed, or if the number has no deviation.
+    The result is None if the row has a single seed, or if the number has no standard deviation.
     """
     if quantity not in row or seeds_of(row) == 1:
         return None
@@ -217,11 +220,11 @@ def half_width(
     In 95 of 100 cases, the number of a faithful reproduction differs from the published number by at most h.
 
     Let s be the standard deviation between runs, and u the unit of the last published digit. Our mean is over ``ours``
-    runs, and the published mean over ``theirs`` runs. Their difference has the variance s^2 (1 / ours + 1 / theirs).
+    runs, and the published mean over ``theirs`` runs. The two means differ with variance s^2 (1 / ours + 1 / theirs).
     Rounding of the published number adds u^2 / 12. Two independent splits add twice the square of the split error.
 
-    Only s is estimated, and only from a few runs. h is therefore based on Student's t. Let q be the share of the
-    variance that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
+    Only s is estimated, from a few runs. Therefore h is based on Student's t. Let q be the share of the variance that
+    comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
 
     Parameters
     ----------
@@ -236,7 +239,8 @@ def half_width(
     Returns
     -------
     float, bool
-        The half width h, and whether runs and splits vary by no more than rounding, as for a deterministic model.
+        The half width h, and whether runs and splits vary by no more than rounding. For example, a deterministic model
+        does not vary.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
@@ -251,24 +255,24 @@ def half_width(
 class Judge:
     """Judge our numbers against published ones.
 
-    The verdicts depend on the variation of our runs, the paper's runs and splits, and fitted settings.
+    The verdicts depend on the variation between our runs, on the paper's number of runs, and on the paper's split.
     """
 
-    #: How much our number varies over runs with several seeds, for each published number.
+    #: The variation of our number over runs with several seeds, for each published number.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: The number of runs over which each paper averages, or 1 if it is not known.
+    #: The number of runs over which each paper averages its results, or 1 if this number is not known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: Pairs of paper and split whose measured numbers are not counted. Each value is the split of the same instances
-    #: that is counted instead.
+    #: Maps pairs of paper and dataset whose measured numbers are not counted to the dataset that is counted instead.
+    #: Both datasets are splits of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: The settings that were fitted to published test results, by paper and model.
+    #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
-        """Return a judge that uses the papers' configuration and the catalogue of datasets.
+        """Return a judge for the papers and the catalogue of datasets in a configuration folder.
 
         Raises
         ------
@@ -295,14 +299,14 @@ class Judge:
     def kind(self, paper: str, definition: TableDefinition, number: Number) -> NumberKind:
         """Return the kind of a published number.
 
-        If a dataset has several splits of the same instances, only the numbers of one split have the kind "measured".
+        If the same instances are split into several datasets, only the numbers of one split have the kind "measured".
         """
         kind = kind_of(number.quantity, definition, number.model)
         elsewhere = kind is NumberKind.MEASURED and (paper, number.dataset) in self.report_on
         return NumberKind.OTHER_SPLIT if elsewhere else kind
 
     def judge(self, paper: str, table: str, number: Number, row: Row) -> Number:
-        """Judge one of our numbers against the published number.
+        """Return one of our numbers with the verdict from the comparison with the published number.
 
         Parameters
         ----------
@@ -310,7 +314,7 @@ class Judge:
         number : Number
             Our number with its kind, the published number, and the reason if the number is missing.
         row : dict
-            Our row, with the number of seeds and deviations.
+            Our table row, which contains the number of seeds and may contain standard deviations.
 
         Returns
         -------
@@ -337,7 +341,7 @@ class Judge:
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return the half width of a number's interval, whether runs vary by less than rounding, and an explanation.
+        """Return the half width of a number's interval, whether runs vary by no more than rounding, and an explanation.
 
         Without an interval, the half width is NaN, and the explanation states why there is no interval.
         """
@@ -362,7 +366,7 @@ def repeats(number: Number, published: Rows) -> bool:
     """Return whether a paper prints the same number in another column, table or row.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
-    depend on the threshold method. These inner products are therefore counted only in the row of the first method.
+    depend on the threshold method. Therefore, these inner products are counted only in the row of the first method.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

@@ -1,4 +1,4 @@
-"""Find damaged or edited files by their checksums."""
+"""Find files that were damaged or edited, by comparing them with their checksums."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.results.manifest import SUFFIX
 
-# `FOLDERS` are folders that contain a list of their files with checksums. `RECORDS` are records that contain a checksum
-# of their content.
+# Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS` contains a checksum of
+# its content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -30,12 +30,12 @@ class Verified:
     damaged : list of Damaged
         Damaged files in the order of their paths.
     unlisted : list of Path
-        Files that are not in their folder's list of files. No step reads such files.
+        Files that the list of files in their folder does not contain. No step reads such files.
     without : list of Path
-        Other files without a checksum: tables and figures, and files that are not results. Tables and figures can be
+        All other files without a checksum: tables, figures, and files that are not results. Tables and figures can be
         rebuilt from records.
     files, bytes : int
-        Number of all files that were checked, and total size in bytes of the undamaged ones.
+        Number of files that were checked, and total size in bytes of the undamaged files.
     seconds : float
     """
 
@@ -48,7 +48,7 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Return the paths to delete so that damaged files can be rebuilt, without duplicates."""
+        """Return the paths to delete so that Snakemake rebuilds the damaged files, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, file: Path, check: Callable[[], object]) -> bool:
@@ -81,7 +81,7 @@ class Verified:
 
 
 def verify(places: Iterable[Path]) -> Verified:
-    """Compare each file of some folders and their subfolders with its checksum.
+    """Compare each file in some folders and their subfolders with the checksum of the file.
 
     Published and reference tables are skipped, because they have no checksums. Hidden files are skipped, because
     processes may still be writing them.
@@ -101,7 +101,7 @@ def verify(places: Iterable[Path]) -> Verified:
 
 
 def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return a function that checks a file, by the list in the file's folder or by the checksum in the file.
+    """Return a function that checks a file, by the checksum in the folder's list or by the checksum in the file.
 
     The result is None for a file with neither a list nor a checksum.
     """

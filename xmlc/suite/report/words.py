@@ -1,4 +1,4 @@
-"""Format texts that several reports share: counts with nouns, and lists that are cut off after the first items."""
+"""Format texts that several reports use: counts with nouns, and lists of which only the first items are named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ def count_of(number: int, noun: str) -> str:
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Join the first ``listed`` texts by the separator ``between``. Append the number of texts left out, if any."""
+    """Return the first ``listed`` texts, joined by ``between``.
+
+    If texts are left out, append the number of these texts.
+    """
     more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
     return between.join([*texts[:listed], *more])

@@ -1,1 +1,1 @@
-"""Build one self-contained HTML page of all finished results of a run, next to the papers' numbers."""
+"""Build one self-contained HTML page that shows all finished results of a run next to the papers' numbers."""

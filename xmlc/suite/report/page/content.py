@@ -1,4 +1,4 @@
-"""Gather the contents of the page as plain values: papers, tables, figures as SVG, and the models of each dataset."""
+"""Collect the contents of the page: papers, tables, figures as SVG, and comparisons of the models on each dataset."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
 
 FEW = 3  # The maximum number of datasets that a heading names.
-CONTRIBUTED = "§"  # Mark of numbers from contributed runs.
+CONTRIBUTED = "§"  # The mark of numbers from contributed runs.
 
 
 @dataclass
 class PagePaper:
-    """Hold one paper or suite: its tables and figures, their fingerprint, and the verdicts on its numbers."""
+    """Hold the tables and figures of one paper or suite, the tables' fingerprint, and the verdicts on numbers."""
 
     name: str
     title: str
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
-    #: All published numbers, each with our number.
+    #: All numbers that the paper published, each with our number.
     printed: list[Number]
     #: Triples of dataset, model, and the reason why the model is not run on the dataset.
     left_out: list[tuple[str, str, str]]
-    #: The number of the paper's statements for each verdict. The counter is empty if the table of claims was not built.
+    #: The number of the paper's claims for each verdict. The counter is empty if the table of claims was not built.
     claims: Counter[Word]
 
     @property
     def statements(self) -> PageTable | None:
-        """Return the table of claims, or None if the paper has none."""
+        """Return the table of claims, or None if the paper has no such table."""
         return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
 
     @property
@@ -63,7 +63,7 @@ class PagePaper:
 
 @dataclass
 class Page:
-    """Hold the contents of the whole page. The fingerprint is the fingerprint of the folder of tables."""
+    """Hold the contents of the whole page. The field ``fingerprint`` is the fingerprint of the folder of tables."""
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
@@ -81,7 +81,7 @@ class Page:
 
     @property
     def claims(self) -> Counter[Word]:
-        """Count the statements of all papers by verdict."""
+        """Return the number of claims of all papers for each verdict."""
         return sum((paper.claims for paper in self.papers), Counter())
 
     @property
@@ -92,7 +92,7 @@ class Page:
 
     @property
     def outcome(self) -> str:
-        """Return one line that counts the verdicts on published numbers and on the papers' statements."""
+        """Return one line that counts the verdicts on published numbers and on the papers' claims."""
         if not count_outcomes(self.printed)["run"]:
             return "No paper has published results on these datasets"
         return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
@@ -122,7 +122,7 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     earlier = earlier_sources(root, known, _datasets(sources))
     environments = Environments([*sources, *earlier])
     of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
-    # The tables are built first, because this registers the names of models that the comparisons of models use.
+    # The tables are built first, because building them registers the names of models for the comparisons of models.
     built = [build_table(made, known) for made in tables]
     contests = contests_of(sources, earlier, of_suites, environments)
     papers = []
@@ -146,7 +146,7 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
 
 
 def _datasets(sources: Iterable[Source]) -> set[str]:
-    """Return the names of the records' datasets, as in paths and suites."""
+    """Return the names of the datasets in some records, as these names are in paths and suites."""
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
@@ -160,10 +160,10 @@ def _paper(
     root: Path,
     environments: Environments,
 ) -> PagePaper:
-    """Return a paper's tables and figures, with verdicts on the numbers in the files of the folder ``published``."""
+    """Return the tables and figures of a paper, with verdicts on the published numbers in the folder ``published``."""
 
     def published_in(definition: TableDefinition) -> Rows:
-        # A table that is a part of another table has no published numbers.
+        # If a table is a part of another table, there is no file of published numbers.
         file = published / f"{definition.name}.csv" if published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 

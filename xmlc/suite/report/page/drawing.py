@@ -1,4 +1,4 @@
-"""Embed figures in the page as SVG, so that nothing is loaded from outside."""
+"""Embed figures in the page as SVG, so that the page loads no other files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
 NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
 QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
 WIDTH = 3.3  # The width of the panel in inches.
-APART = 0.06  # The minimum vertical distance between two names, as a share of the panel's height.
+APART = 0.06  # The minimum vertical distance between two names, as a fraction of the range of P@1.
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Hold a figure: title, caption, and the image as a `data_address`."""
+    """Hold a figure of the page: title, caption, and the image as an address from `data_address`."""
 
     identifier: str
     title: str
@@ -33,16 +33,16 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an SVG as a data address, for an attribute in single quotes.
+    """Return an address that contains an SVG, for an attribute in single quotes.
 
-    Long numbers in the SVG are cut to one decimal.
+    In attributes of the SVG, long numbers are cut to one decimal.
     """
     text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
 class Point(NamedTuple):
-    """Hold the position of a model's point in a drawing, and the model's name."""
+    """Hold the position of a model in a drawing (seconds of training and P@1), and the name of the model."""
 
     seconds: float
     precision: float
@@ -50,7 +50,7 @@ class Point(NamedTuple):
 
 
 def quality_against_time(points: Sequence[Point]) -> Markup:
-    """Draw P@1 against seconds of training. Names of models on the Pareto front are drawn if there is room."""
+    """Draw P@1 against the seconds of training. A model on the Pareto front is named if there is space for the name."""
     import matplotlib as mpl
 
     seconds, precisions = [one.seconds for one in points], [one.precision for one in points]

@@ -1,4 +1,4 @@
-"""Render the page as one HTML file that contains its style and script, and loads nothing from outside."""
+"""Render the page as one HTML file, which contains its style sheet and script and loads no other files."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SIGNS = {
     Verdict.NOT_RUN: ("–", "notrun", "not run"),
     Verdict.FAILED: ("✕", "failed", "failed"),
 }
-HEADINGS = {"fitted": "fitted to published results"}  # These headings differ from the names of the outcomes.
-# The verdict on a claim begins with one of these words, which selects its class in the style sheet.
+HEADINGS = {"fitted": "fitted to published results"}  # Headings of columns that differ from the names of the outcomes.
+# Maps the first words of the verdict on a claim to the class of the verdict in the style sheet.
 WORDS: dict[Word, str] = {
     "holds": "good",
     "does not hold": "outside",
@@ -78,10 +78,10 @@ def to_html(page: Page) -> str:
 
 
 def packed(environments: Sequence[tables.ShownEnvironment]) -> dict[str, list[Any]]:
-    """Return environment metadata as lists of indices into one list of texts. Most texts are the same for many records.
+    """Return environment metadata as lists of indices into one list of texts, because many records share most texts.
 
-    The list of a record begins with the record's title. It ends with the command that rebuilds the record, without the
-    record's path.
+    The first index of a record refers to the record's title. The last index refers to the command that rebuilds the
+    record, without the record's path.
     """
     texts: dict[str, int] = {}
     lists = []

@@ -1,4 +1,7 @@
-"""Build the tables of the page from printed panels. Each cell also gets the published number and the verdict."""
+"""Build the tables of the page from the panels of our tables.
+
+Each cell also gets the published number and the verdict.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,16 @@ from xmlc.suite.results.frame import Key, Number, Rows, Source, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-JUDGED = ("published", "kind", "verdict", "interval", "reason", "fitted_settings")  # Fields that a judge sets.
-ABSENT = "absent"  # Mark of a cell without our number. The cell is shown as a dash.
+JUDGED = ("published", "kind", "verdict", "interval", "reason", "fitted_settings")  # Fields of numbers, set by a judge.
+ABSENT = "absent"  # The mark of a cell without our number. The page shows a dash in this cell.
 
 
 @dataclass(frozen=True)
 class PageTable:
     """Hold a table of the page.
 
-    The page shows ``panels``. Two panels are folded: ``further`` has the other columns, and ``not_run`` has the
-    published rows that we did not run.
+    The page shows ``panels``. Two more panels are folded: ``further`` has our other columns, and ``not_run`` has
+    published numbers that no other panel shows.
     """
 
     identifier: str
@@ -48,7 +51,7 @@ class PageTable:
 
 
 class TableOnPage:
-    """Join our numbers in a table with the published numbers and their verdicts.
+    """Join the numbers in one of our tables with the published numbers and the verdicts.
 
     Parameters
     ----------
@@ -63,13 +66,13 @@ class TableOnPage:
         self.shown: set[tuple[Key, str]] = set()
 
     def page_table(self, own: Rows) -> PageTable:
-        """Return the table for the page, with the published numbers of its cells.
+        """Return the table as the page shows it, with the published numbers of the cells.
 
         Parameters
         ----------
         own : dict
-            The paper's numbers in exactly this table. Numbers of the paper that no other panel shows are in the panel
-            `not_run`.
+            The paper's numbers in exactly this table. The panel `not_run` contains the paper's numbers that no other
+            panel shows.
         """
         table, rows = self.table, self.table.rows
         ours = [one for one in table.panels if any(n.key in rows for part in one.columns for n in part.numbers)]
@@ -106,9 +109,9 @@ class TableOnPage:
     def _panel(
         self, keys: Sequence[Key], names: Iterable[str], rows: Rows, only: set[tuple[Key, str]] | None = None
     ) -> Panel | None:
-        """Return a panel of some columns, or None if there are no columns.
+        """Return a panel with the columns ``names``, or None if there are no columns.
 
-        If ``only`` is given, only these cells get published numbers and verdicts.
+        If ``only`` is given, only the cells in ``only`` get published numbers and verdicts.
         """
         columns = []
         for name in names:
@@ -122,9 +125,9 @@ class TableOnPage:
         return replace(part, numbers=list(map(self._join, part.numbers)))
 
     def _join(self, number: Number) -> Number:
-        """Return our number with the published number and the verdict.
+        """Return our number in a cell with the published number and the verdict.
 
-        Record that the page shows the published number.
+        The method also records that the page shows the published number.
         """
         about = dict(zip(self.table.keys, number.key))
         found = self._of_paper(number.key, number.quantity) if number.key else None
@@ -139,21 +142,24 @@ class TableOnPage:
 
 
 def text_on_page(number: Number) -> str:
-    """Return our number as printed, or a dash if there is none."""
+    """Return our number as text, or a dash if the cell has no number."""
     return MISSING if number.mark == ABSENT or is_missing(number.shown) else number.text
 
 
 def order_on_page(number: Number) -> float | str:
-    """Return a number's value with all digits, by which tables are sorted. A missing value is "", sorted last."""
+    """Return the value with all digits by which the page sorts a column.
+
+    A missing value is "", which is sorted last.
+    """
     if number.mark == ABSENT or is_missing(number.shown):
         return ""
     return number.shown if isinstance(number.shown, str) else float(number.shown)
 
 
 def difference_on_page(number: Number) -> str:
-    """Return a number's signed difference from the published number, with the decimals of its column.
+    """Return the signed difference of our number from the published number as text, with the decimals of the column.
 
-    For a cost, return the ratio to the published cost.
+    For a cost, return the ratio of our cost to the published cost.
     """
     about, by = column(number.quantity), difference(number)
     if math.isnan(by) or not number.verdict:
@@ -164,13 +170,13 @@ def difference_on_page(number: Number) -> str:
 
 
 def interval_on_page(number: Number) -> str:
-    """Return the half width of a number's interval as text, if the number is judged by an interval."""
+    """Return the half width of a number's interval as text, or "" if the number is not judged by an interval."""
     constant = number.kind in (NumberKind.DATASET, NumberKind.CONFIGURATION)
     return "" if constant or math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def contributors(number: Number) -> str:
-    """Return the names of the contributors of a number's records. The text is empty for claims."""
+    """Return the names of the contributors of a number's records, joined by commas. The text is empty for claims."""
     names = {origin_of(record)[0] for record in number.records} - {""}
     return ", ".join(sorted(names)) if number.dataset or number.model else ""
 
@@ -178,7 +184,7 @@ def contributors(number: Number) -> str:
 class ShownEnvironment(TypedDict):
     """Hold the environment metadata of a record as the page shows it.
 
-    The metadata have a title, lines of name and text, the command that rebuilds the record, and its contributor.
+    The fields are a title, pairs of name and text, the command that rebuilds the record, and the record's contributor.
     """
 
     title: str
@@ -188,7 +194,7 @@ class ShownEnvironment(TypedDict):
 
 
 class Environments:
-    """Give reference numbers to the records of a page, in order of first use, and return the environment metadata."""
+    """Give reference numbers to the records of a page, in order of first use, and return their environment metadata."""
 
     def __init__(self, sources: Iterable[Source]):
         self._records = {source.path: source.record for source in sources}
@@ -196,11 +202,11 @@ class Environments:
 
     @property
     def shown(self) -> list[ShownEnvironment]:
-        """Return the environment metadata of all records with a reference number, in the order of these numbers."""
+        """Return the environment metadata of all records with reference numbers, in the order of these numbers."""
         return [shown_environment(path, self._records[path]) for path in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the reference numbers of some records. Records without such a number get the next numbers."""
+        """Return the reference number of each record. A record without a reference number gets the next number."""
         return [self._numbers.setdefault(path, len(self._numbers)) for path in records]
 
     def enter(self, table: PageTable) -> None:

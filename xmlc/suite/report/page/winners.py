@@ -32,13 +32,13 @@ SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
-FOR = "for-"  # Names of methods that optimise one measure begin with this prefix, also in earlier versions.
+FOR = "for-"  # Prefix of the names of methods that optimise one measure, also in earlier versions.
 RunIdentity = tuple[type, str, str, str, str, int]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Hold the comparison of the models on one dataset.
+    """Hold the comparison of all models on one dataset.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Contest:
     panel : Panel
         A row for each model, sorted by P@1.
     tied : set of (int, int)
-        Row and column of each number whose difference from the best is within the noise over seeds.
+        Row and column of each number whose difference from the column's best number is within the noise over seeds.
     drawing : Markup or None
-        P@1 against training time, if at least two models have both numbers.
+        Drawing of P@1 against training time, or None if fewer than two models have both numbers.
     """
 
     name: str
@@ -83,9 +83,9 @@ def contests_of(
     earlier : sequence of Source
         Records of datasets that are in no table.
     of_suites : collection of str
-        Datasets that suites name. All other datasets are the user's own.
+        Names of the datasets in suites. All other datasets are the user's own datasets.
     environments : Environments
-        The numbers by which cells of the page refer to records. New records get new numbers.
+        The reference numbers by which cells of the page refer to records. New records get new reference numbers.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
@@ -96,14 +96,15 @@ def contests_of(
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         found += [_contest(name, list(own.values()), of_earlier, environments) for name, own in by_dataset.items()]
-    shown = [one for one in found if one.panel.columns]  # A dataset has no columns if every run reached its time limit.
+    shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
-    """Read the records of all datasets in a project's folder except ``datasets``. Unreadable records are left out.
+    """Return the results of earlier runs in a project's folder, except for ``datasets``.
 
-    For each model and training split, only records with the data and settings of the newest record are read.
+    Unreadable records are left out. For each dataset, model and training split, only records with the data and
+    hyperparameters of the newest record are returned.
     """
     found: list[Source] = []
     every = dict.fromkeys(("dataset", "model", "seed", "split", "method"), "*")
@@ -163,10 +164,10 @@ def _contest(name: str, sources: list[Source], earlier: bool, environments: Envi
 
 
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
-    """Return the numbers of each model. Keys are the model and the quantity.
+    """Return the numbers of each model by quantity.
 
-    For a measure of label sets, the number of the model's best method is used. Methods that optimise a different
-    measure are left out.
+    For a measure of label sets, the model's best method provides the number. Methods that optimise a different measure
+    are left out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
@@ -178,7 +179,7 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
             for name in RANKED if kind is RankingRecord else SETS:
                 number = replace(row[name], deviation=math.nan) if column(name).cost else row[name]
                 is_for = method.removeprefix(FOR).replace("-", "_") if method.startswith(FOR) else name
-                # A method that optimises macro-F is used for all variants of macro-F.
+                # Methods that optimise macro-F are used for all variants of macro-F.
                 if number.is_missing or not name.startswith(is_for):
                     continue
                 if name not in own or number.value > own[name].value:
@@ -187,16 +188,16 @@ def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
 
 
 def _top(part: PanelColumn) -> Number | None:
-    """Return the best number of a column. Models that use the true posteriors (`LIMITS`) are left out."""
+    """Return the best number of a column, or None. Models that use the true posteriors (`LIMITS`) are left out."""
     numbers = [one for one in part.numbers if one.model not in LIMITS and one.rounded is not None]
     sign = -1 if column(part.quantity).better == "lower" else 1
     return max(numbers, key=lambda one: sign * one.value, default=None)
 
 
 def _tied(number: Number, top: Number) -> bool:
-    """Return whether a number is tied with the best, ``top``.
+    """Return whether a number is tied with ``top``, the best number of the column.
 
-    Two numbers are tied if the interval of their mean difference over common seeds contains 0. One seed gives no
+    Two numbers are tied if the interval of their mean difference over common seeds contains 0. A single seed has no
     interval.
     """
     if number is top or number.model in LIMITS:
