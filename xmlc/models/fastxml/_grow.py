@@ -17,7 +17,7 @@ from xmlc.models.averaged_forest import LEAF
 from xmlc.models.fastxml._logistic import StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
-# The next functions store a forest as flat arrays.
+# The next class stores a forest as flat arrays.
 
 
 class BinaryForest(NamedTuple):
@@ -151,7 +151,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     work : Workspace
         Memory from `new_workspace`.
     settings : TreeSettings
-        Settings of the forest.
+        Settings for growing the tree.
     seed, tree : int
         The random numbers of a node depend only on the seed, the number of the tree and the node's index in
         ``children``.
@@ -229,7 +229,7 @@ def split_node(x, y, node, settings, key, work):
         return 0, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
     # The weight of an instance's loss is C divided by the share of instances on the same side, with C = 1 as in the
-    # program.
+    # authors' program.
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
