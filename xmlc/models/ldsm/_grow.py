@@ -18,7 +18,7 @@ from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
 
-# The next functions store a forest of M-ary trees as flat arrays.
+# The next class stores a forest of M-ary trees as flat arrays.
 
 
 class MultiwayForest(NamedTuple):
@@ -126,7 +126,7 @@ def grow_multiway_tree(
     scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
     members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
-    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # one entry for each split node
+    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # Each list has one entry per split node.
     tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
