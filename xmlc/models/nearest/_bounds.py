@@ -14,7 +14,7 @@ from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 CHUNK = 1024  # The counts and products of this number of instances fit into the level-1 cache.
 # ``add_terms`` computes this number of terms at once. For numba, a plain int would be another type.
 TERMS = np.int64(64)
-SUM_UNIT = 2.0**-30  # Integer sums have this unit. The lowest bits of a sum count its products.
+SUM_UNIT = 2.0**-30  # Integer sums have this unit. The lowest bits of a sum count the added postings.
 FLAT = 3  # With this number of shared features, the second line is the tightest bound.
 POWERS = 4096  # The table of J**beta has this number of steps of the Jaccard similarity J.
 # `ROUNDING` bounds the float32 error of terms whose sum is at most 1, and the error of a sum of three such numbers.
@@ -32,7 +32,7 @@ class Query(NamedTuple):
     words: np.ndarray  # uint64 (W,): bits of the query's frequent features
     lines: np.ndarray  # float32 (W, 4): see `concave_lines`. A row is valid only if its word is not 0
     lists: np.ndarray  # int64: the posting lists of the query's features
-    factors: np.ndarray  # float32: the factor for the postings of each of these lists
+    factors: np.ndarray  # float32: the factor for the postings of each list in ``lists``
     n_features: int
     largest: float  # float32: largest magnitude of the query's frequent features
     error: float  # float32: upper bound of the rounding error of a sum of postings
@@ -134,7 +134,7 @@ def add_postings(query, starts, postings, terms, sums):
     Parameters
     ----------
     query : Query
-        The query.
+        Query whose posting lists are added.
     starts : uint32 (n_lists + 1,), postings : uint32
         The lists of the block.
     terms : int32 (TERMS,)
@@ -204,7 +204,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
     Parameters
     ----------
     query : Query
-        The query.
+        Query that is compared with the instances of the chunk.
     sums : int32, sizes : uint16, largests : uint16
         Sums of postings, and `NeighbourIndex.sizes` and ``largest``, of the chunk's instances.
     counts, products

@@ -19,7 +19,7 @@ MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16
 # A block has at most this number of postings, because the starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
-TASKS = 8  # minimum number of tasks, except for few instances, so that each thread gets several tasks
+TASKS = 8  # Unless instances are few, there are at least TASKS tasks, so that each thread gets several tasks.
 LEAST_ROWS = 256  # minimum number of instances per task
 
 

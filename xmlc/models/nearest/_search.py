@@ -186,7 +186,7 @@ def keep_nearest(query, block, high, index, room):
     Parameters
     ----------
     query : Query
-        The query.
+        Query that is compared with the instances of the block.
     block : Block
         Sums and bounds of the block.
     high : float32
