@@ -43,10 +43,10 @@ from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
 LANES = 8  # number of labels that are trained in parallel
-TOLERANCE = 1e-20  # limit of the squared Newton decrement, relative to f
+TOLERANCE = 1e-20  # Training of a label ends below this squared Newton decrement, relative to f.
 SAFE = 1e-11  # Below this squared decrement, relative to f, full steps are made, because rounding hides their gain.
 SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
-# The limits are Newton steps per label and value of C, products of CG per step, and halvings per step.
+# These are the limits of Newton steps per label and value of C, of CG's products per step, and of halvings per step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`

@@ -27,7 +27,7 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_pa
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE, NEVER = 30.0, -1000.0  # scores for estimates 1 and 0, if all or no training instances carry a label
-MAX_WEIGHTS = 250_000_000  # 2 GB in a dense array of labels x features
+MAX_WEIGHTS = 250_000_000  # At this limit, a float64 array of labels x features takes 2 GB.
 CELLS = 4_000_000  # limit of the number of scores (or of drawn values) that one task of a prediction computes
 LABELS_PER_TASK = 32  # With four labels per lane, few lanes wait for the last label of a task.
 
