@@ -68,7 +68,7 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str, length n
-            The texts.
+            Training texts.
         label_lists : iterable of iterable of str, length n
             Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
@@ -135,7 +135,7 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str
-            The texts.
+            Texts to classify.
         k : int, optional
             Number of labels per text. A text gets fewer labels if the estimator ranks fewer labels. By default, a text
             gets the labels of `predict_sets`, whose number varies and may be 0.
@@ -169,7 +169,7 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str
-            The texts.
+            Texts to classify.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
             By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass one
             threshold, or one per label, a set contains the labels whose estimates exceed their threshold. A fitted
