@@ -27,14 +27,15 @@ from xmlc.core.kernel_cache import njit
 TO_WHOLE = 1.5 * 2.0**52  # x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # ln 2 as a number of 42 bits, and the rest
+LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
 TWO_THIRDS = 0.6666666666666666
 ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # These are the bits of sqrt(1/2).
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
 OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW
-TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)  # pi / 2: 33 bits, and the rest
+# The first number of HALF_PI contains 33 bits of pi / 2, and the second number is the rest.
+TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)

@@ -138,7 +138,7 @@ def _adagrad_updater(width: int) -> Any:
     - offset : int64, the distance from the weights of a row to the row's sums of squares
     - column : int64, the first column
     - derivatives : float32, the derivatives of the loss by the scores, read in the ``width`` columns
-    - rate, eps : float32, the parameters of AdaGrad
+    - rate, eps : float32, the learning rate and eps of AdaGrad
     """
 
     @intrinsic
@@ -280,7 +280,7 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     derivatives : float32 (padded siblings,)
         The derivatives of the loss by the scores.
     rate, eps : float32
-        The parameters of AdaGrad.
+        Learning rate and eps of AdaGrad.
     rows : float32, flat
         Updated. Row f starts at ``f * stride`` with the siblings' weights, followed by their sums of squares.
     stride : int
