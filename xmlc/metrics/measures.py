@@ -30,7 +30,8 @@ def _in_tables_except(measures: tuple[AnyMeasure, ...], *names: str) -> tuple[st
     return tuple(measure.name for measure in measures if measure.in_tables and measure.name not in names)
 
 
-# A table shows the measures in FURTHER_RANKING_METRICS and FURTHER_SET_METRICS only if its records contain them.
+# A table shows the measures in FURTHER_RANKING_METRICS and FURTHER_SET_METRICS only if the table's records contain
+# these measures.
 FURTHER_RANKING_METRICS = _in_tables_except(OF_RANKINGS, *RANKING_METRICS, *MAXIMA)
 FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predicted_per_instance")
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)

@@ -80,7 +80,7 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
-    # With fewer than 3 instances the logarithm is below 1, and the "probabilities" would exceed 1.
+    # With fewer than 3 training instances, log N is below 1, and the "probabilities" would exceed 1.
     c = max(log(float(max(n_instances, 1))) - 1.0, 0.0) * power(b + 1.0, a)
     return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
 

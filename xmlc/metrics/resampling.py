@@ -24,7 +24,7 @@ DIGITS = 4  # Records store differences with this number of significant digits.
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
-# Maps each measure to its values on the replicates, minus its value on the test set.
+# `Resampled` maps each measure to its values on the replicates, minus its value on the test set.
 Resampled = dict[str, tuple[float, ...]]
 
 
