@@ -238,7 +238,7 @@ def in_turns(
     Returns
     -------
     seconds : dict
-        Lists with one number per round. The keys are the names of tasks.
+        A list of wall seconds for each task, one number per round. The keys are the names of tasks.
     results : dict
         The last result of each task. The keys are the names of tasks.
     """

@@ -23,7 +23,7 @@ from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
-# Seconds after which temporary files of other machines are removed. No job runs for a longer time.
+# Seconds after which temporary files of other machines are removed. No job runs longer than this.
 FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks its temporary file within this number of seconds after the file's creation.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"

@@ -128,7 +128,7 @@ def one_library(kernel: Any) -> Iterator[None]:
     library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
     codegen._library_class = Library
     dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
-    # Without this line, numba would compile an unused C wrapper for each function of NumPy except these two.
+    # Without this line, numba would compile an unused C wrapper for each NumPy function except those in ALLOCATING.
     context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield

@@ -47,7 +47,7 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
     For any other file, the digest uses the bytes. The location of the package and the times of files have no effect.
     Paths in the package are relative to the package. Paths outside the package are relative to the working directory.
-    Each process reads a file once. Pass other relevant content, such as a printed docstring, in ``texts``.
+    Each process reads a file only once. Pass other relevant content, such as a printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
