@@ -145,7 +145,7 @@ def missing(parts: Sequence[CompiledPart]) -> list[CompiledPart]:
 def _mark(part: CompiledPart) -> Path:
     """Return the path of the file that marks a part as compiled.
 
-    The file is in a subfolder of the folder of the kernels.
+    The file is in a subfolder of the kernel folder.
     """
     from xmlc.core.kernel_cache import kernel_folder
 

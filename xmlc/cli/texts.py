@@ -32,7 +32,7 @@ from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indic
 
 BATCH = 1000  # Number of texts in a batch. A command reads a batch, and then predicts or learns.
 AT = (1, 3, 5)
-RANKED = 5  # Minimum number of labels in a ranking. A ranking has more labels if its label set has more.
+RANKED = 5  # Minimum number of labels in a ranking. Larger label sets have longer rankings.
 DIGITS = 6  # Number of digits with which an estimate is printed.
 PRESET = "plt-ranking"  # The estimator's name for a PLT with the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
