@@ -59,10 +59,10 @@ def load(
           With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six attributes
           are labels. The value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its
           values if all are numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0
-          and 1. Otherwise each value is replaced by its position in the header.
+          and 1. The values of all other nominal features are replaced by their positions in the header.
     zero_based : bool
-        Whether label ids start from 0 rather than 1. For ``svmlight`` this applies to feature ids, too. ``arff`` and
-        ``npz`` have no ids.
+        Whether label ids start from 0 rather than 1. For ``svmlight``, ``zero_based`` applies to feature ids,
+        too. ``arff`` and ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional

@@ -50,12 +50,13 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
-    """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`. Labels and
-    features are numbered in the order of the attributes. A nominal feature keeps its values if all are numbers. If all
-    values are words for 0 and 1 (the words allowed for labels), they become 0 and 1. Otherwise each value is replaced
-    by its position. If a sparse row lacks an attribute, the attribute has the first value in its declaration, as the
-    format defines. A missing value (``?``) is an error, because the format does not define a replacement. Blank lines
-    are skipped, because the format allows them.
+    """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`.
+
+    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all are
+    numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0 and 1. The values of all
+    other nominal features are replaced by their positions in the declaration. If a sparse row lacks an attribute, the
+    attribute has the first value in its declaration, as the format defines. A missing value (``?``) is an error,
+    because the format does not define a replacement. Blank lines are skipped, because the format allows them.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)

@@ -101,8 +101,8 @@ class ShortTexts:
     """Draw short texts, each about one of many topics, as counts of words.
 
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    special words. Special words are drawn like all other words. Therefore most are common words, and only a few
-    distinguish the topic. A quarter of the words in a text come from its topic. Text i is about topic i modulo m.
+    special words. Special words are drawn like all other words. Most special words are therefore common words, and only
+    a few distinguish the topic. A quarter of the words in a text come from its topic. Text i is about topic i modulo m.
     Therefore n successive rows contain each topic n / m times. Shuffle the rows before you stream them.
 
     Parameters
