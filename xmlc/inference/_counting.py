@@ -18,7 +18,10 @@ FILL = 16  # `spread_columns` writes this many int32 at once, which fill a cache
 
 
 class CountingScratch(NamedTuple):
-    """Hold a thread's memory for counting a block of instances: O(m + ones of an instance + largest table)."""
+    """Hold a thread's memory for counting a block of instances.
+
+    The size is O(m + ones of an instance + largest table).
+    """
 
     place: np.ndarray  # int32 (m,): each label's row of counters. All entries are -1 between instances.
     column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes that occur

@@ -97,7 +97,9 @@ def expected_by_cells(p, k, n_cells):
 
 @njit(cache=True, nogil=True)
 def first_rows(indptr, labels, marginals, one_label, counts, values):
-    """Add the next label while p_{k+1} (M + k) exceeds M_k, the sum of the first k marginals, in O(L + k log L).
+    """Add the next label to the set of an instance while p_{k+1} (M + k) exceeds M_k.
+
+    M_k is the sum of the first k marginals. Time is O(L + k log L).
 
     If M is the sum of all marginals, this maximises Lewis' approximation 2 M_k / (M + k). The value for k + 1 is the
     mediant of the value for k and 2 p_{k+1} / 1. The value for k + 1 is therefore greater than the value for k only if

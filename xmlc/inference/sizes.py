@@ -210,8 +210,8 @@ def shares_of_sizes(pmfs, weights):
     """Return for each s the sum over instances of pmf[s] / sum_t pmf[t] weights[t], float64 (S,), in one pass.
 
     Instances whose denominator is 0 add nothing. The denominator of an instance is computed in four partial sums. The
-    term of size s is added to partial sum s modulo 4. The partial sums are added as (0 + 1) + (2 + 3). Instances are
-    added in their order.
+    term of size s is added to partial sum s modulo 4. The partial sums are added as (0 + 1) + (2 + 3). The terms
+    of instances are added in the order of the instances.
 
     Parameters
     ----------
