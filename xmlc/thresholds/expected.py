@@ -79,11 +79,11 @@ class ExpectedF(ThresholdMethod):
 
     Notes
     -----
-    The ratio R = 2 M_k / (k + T) of a set of k estimates differs from the true expectation for independent instances.
-    The bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest estimate.
-    The expectation lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact for labels
-    of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed estimates
-    finds the exact sets for ``zero_division=1``, but takes some hundred times as long.
+    If instances are independent, the ratio R = 2 M_k / (k + T) of a set of k estimates differs from the true
+    expectation. The bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest
+    estimate. The expectation lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact
+    for labels of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed
+    estimates finds the exact sets for ``zero_division=1``, but takes some hundred times as long.
 
     Suppose that up to c estimates of a label are missing because they do not exceed a minimum probability kappa. If the
     threshold is at least kappa, the ratio of the chosen set of k estimates is at least (k + T) / (k + T + c kappa) of

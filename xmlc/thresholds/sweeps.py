@@ -251,8 +251,8 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D chooses a from C. The authors' program chooses a from C and 1, and b from C. Table 4 reports values that
-# are in neither set, so these values are added.
+# Appendix D chooses a from C. The authors' program chooses a from C and 1, and b from C. Table 4 reports other
+# values of a and b, too. The constants below add these values.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
