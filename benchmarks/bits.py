@@ -183,7 +183,7 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return each table in a folder as a `Piece`. Each part of a piece consists of the rows of one model."""
+    """Return each table in a folder as a `Piece`. Each part of a `Piece` contains a model's rows in the table."""
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
@@ -223,7 +223,7 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare all processors with the first one. Return one `Row` per task.
+    """Compare all processors with the first processor. Return one `Row` per task.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all results of a processor. Compare the words of two machines to compare their results."""
+    """Return one word for all results of a processor. If two machines have equal words, their results are equal."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }

@@ -20,8 +20,8 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-# A job counts for a ratio if its measured or estimated cost has at least this many CPU seconds or bytes. For smaller
-# jobs, most of the cost is the start of the process.
+# The ratios include only jobs whose measured or estimated cost is at least this number of CPU seconds or bytes. For
+# smaller jobs, most of the cost is the start of the process.
 LONG, BIG = 60.0, 1e9
 HELP = """Compare measured costs of the last run with their estimates.
 

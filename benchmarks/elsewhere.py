@@ -3,8 +3,8 @@
 Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). `Elsewhere`
 compares only results with the same split and form. Times are scaled to this machine. For this purpose, napkinXC's
 liblinear PLT was also trained on the machine that measured the results in the file. This PLT is trained here, too, in
-the same rounds as the contenders. Every time in the file is multiplied by the training time on this machine, divided by
-the training time on that machine.
+the same rounds as the contenders. Each time in the file is then multiplied by a ratio: the PLT's training time on this
+machine, divided by the PLT's training time on the other machine.
 """
 
 from __future__ import annotations

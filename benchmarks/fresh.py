@@ -60,7 +60,7 @@ class Estimator:
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Convert one instance to the form that `one` needs."""
+        """Convert one instance to the form that the method `one` needs."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:

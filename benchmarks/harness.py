@@ -157,7 +157,7 @@ class Report:
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
-        """Add P@1, P@3 and P@5 in percent, each as a mean over runs. ``scores`` are shares of shape (runs, 3)."""
+        """Add P@1, P@3 and P@5 in percent, each as a mean over runs. ``scores`` are fractions, shape (runs, 3)."""
         for k, runs in zip(K, zip(*scores), strict=True):
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
@@ -220,7 +220,9 @@ class Report:
         return [row for row in self.rows if (row.contender, row.task, row.threads) == wanted]
 
     def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
-        """Add differences of percentages and ratios of costs, for measures that both contenders have on one thread.
+        """Add rows that compare two contenders: the difference of each percentage, and the ratio of each cost.
+
+        Only measures that both contenders have on one thread are compared.
 
         Parameters
         ----------
@@ -250,7 +252,7 @@ def ratio(ours: float, theirs: float) -> float:
 
 
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
-    """Return P@1, P@3 and P@5 of a ranking of shape (n, 5), as shares."""
+    """Return P@1, P@3 and P@5 of a ranking of shape (n, 5), as fractions and not in percent."""
     return [precision_at_k(Y, labels, k) for k in K]
 
 

@@ -126,7 +126,10 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
 
 
 def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
-    """Add all programs' costs on a dataset, and their qualities with bootstrap standard errors as notes."""
+    """Add rows with the costs and the qualities of all programs on a dataset.
+
+    The note of a quality contains its bootstrap standard error.
+    """
     n, found = data.Y_test.shape[0], dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
     propensity = propensities(data.Y, *propensity_parameters(data.name))

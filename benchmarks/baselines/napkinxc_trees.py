@@ -186,7 +186,7 @@ class NapkinXCOPLT(NapkinXCOnline):
     - The new half of a split is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
-    Inner nodes keep to ``arity`` children only if the arity is 2.
+    Inner nodes have at most ``arity`` children only if the arity is 2.
 
     The warm start needs two runs of the program. The first run builds a k-means tree from the first instances. The
     second run extends the stored model by best-greedy growth. The stored model does not contain the number of leaves,

@@ -28,7 +28,7 @@ Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
-    """Return a module of a program. Raise `XmlcError` if the program is not installed."""
+    """Import and return a module of a program. Raise `XmlcError` if the program is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
