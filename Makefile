@@ -185,8 +185,8 @@ docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
-# The report is built in the folder of the unpacked records. This folder also contains links to the other inputs of the
-# report. The report then shows the original paths.
+# The report is built in the folder of the unpacked records. Links in this folder lead to the other inputs of the
+# report, so that the report shows the original paths.
 report-of-five-seeds: $(ENV)/has-base
 	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
