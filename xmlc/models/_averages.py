@@ -129,7 +129,7 @@ def add_leaves(histograms, reached, i, sums, found):
     reached : Reached
         Leaves that the instances reach.
     i : int
-        Number of the instance.
+        Row of the instance.
     sums : float64 (m,)
         All 0 on entry. On return, the entries of the listed labels are their sums. The caller resets these sums to 0.
     found : uint32 (m + 1,)
@@ -258,7 +258,9 @@ def average_above(histograms, reached, first, last, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
-    """Return the k labels with the largest estimate, or estimate times weight, for instances ``first .. last - 1``.
+    """Return the k labels with the largest scores for each of the instances ``first .. last - 1``.
+
+    The score of a label is its estimate, multiplied by the label's weight if there are weights.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def write_stacked_features(scores, log_share, features):
     Parameters
     ----------
     scores : float64 (M,)
-        Scores of the label by the members.
+        Scores that the members give to the label.
     log_share : float
         Logarithm of the label's share of the training set.
     features : float64 (p,)

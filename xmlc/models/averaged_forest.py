@@ -56,7 +56,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # ``forest_`` is an instance of this class.
-    # The hyperparameter with this name weights the forest's scores. Its value 1 means no tail classifiers.
+    # The hyperparameter with this name weights the forest's scores. With the value 1, the forest has no tail
+    # classifiers.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int

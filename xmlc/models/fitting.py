@@ -20,8 +20,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method `fit` that restores the estimator's attributes if training fails or is interrupted.
 
     ``fit`` may replace attributes, but must not change arrays of an earlier call in place. The method raises an error
-    with advice if learned weights are not finite (`xmlc.core.appendable`). It also raises an error with advice if
-    ``fit`` does not accept instance weights but the caller passes some.
+    with advice if learned weights are not finite (`xmlc.core.appendable`). The method also raises an error with advice
+    if ``fit`` does not accept instance weights but the caller passes some.
     """
     takes_weights = "sample_weight" in signature(fit).parameters
 

@@ -73,10 +73,10 @@ class SavedEstimates(Oracle):
     Parameters
     ----------
     validation, test : str
-        Paths of the estimates of the validation part and of the test set, shape (n, m). Rows are in the order of
-        `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and ``{dataset}`` by
-        the name of the dataset. Each seed has a different split. Without ``validation``, one ``test`` file may serve
-        all seeds.
+        Paths of the files with the estimates, of shape (n, m), for the validation part and for the test set. Rows are
+        in the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and
+        ``{dataset}`` by the name of the dataset. Each seed has a different split. Without ``validation``, one ``test``
+        file may serve all seeds.
     """
 
     validation: str = ""

@@ -30,11 +30,11 @@ ROWS_PER_MEAN = 256
 class Parabel(SparseProbabilityEstimator):
     """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
-    Each tree is a `PLT` whose tree comes from hierarchical balanced 2-means. The trees differ in their random initial
-    centroids. Nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped. Beam
-    search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. If the beam of
-    a tree does not contain the label, the estimate of this tree is 0. The authors' program and omikuji work in the same
-    way.
+    Each member is a `PLT` over a tree that hierarchical balanced 2-means builds. The trees differ in their random
+    initial centroids. Nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped.
+    Beam search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. If the
+    beam of a tree does not contain the label, the estimate of this tree is 0. The authors' program and omikuji work in
+    the same way.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ class TailClassifiers(NamedTuple):
 
     The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. The scores of the PfastreXML
     program equal the scores of this class with ``gamma=60``. The program of LdSM includes the factor. PfastreXML always
-    scales each instance to Euclidean length 1 first, even if its trees do not. LdSM does not scale the features.
+    scales each instance to Euclidean length 1 before it computes distances, even if its trees use unscaled instances.
+    LdSM does not scale the features.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ class TailClassifiers(NamedTuple):
         gamma : float
             The factor gamma in B, at least 0.
         unit_norm : bool
-            Scale each instance to Euclidean length 1 first, as in training.
+            Scale each instance to Euclidean length 1 before the distances are computed, as in training.
         n_jobs : int or None
             Number of threads.
 
@@ -105,7 +106,7 @@ def fit_tail_classifiers(
     Y : csr_array of bool, shape (n, m)
         Label sets of the instances.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first.
+        Scale each instance to Euclidean length 1 before the centroids are computed.
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads.
     into : Path or None

@@ -121,7 +121,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Learn a stream from the start in one pass.
 
-        Return the class predicted for each instance before it was learned.
+        Return the class that was predicted for each instance before the instance was learned.
 
         Parameters
         ----------

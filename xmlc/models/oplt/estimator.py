@@ -130,11 +130,11 @@ class OPLT(SparseProbabilityEstimator):
     -----
     After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
     as large. Such a model has a weight for each node and each feature of the instances that reached the node's parent.
-    Each of these weights takes 8 to 12 bytes. The children of a node share one row of weights for each feature. Each
-    node has a hash table that maps a feature to its row, so one look-up serves all children. For each positive node,
-    learning an instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction
-    after learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of
-    a node and a feature.
+    Each weight takes 8 to 12 bytes. The children of a node share one row of weights for each feature. Each node has a
+    hash table that maps a feature to its row, so one look-up serves all children. For each positive node, learning an
+    instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction after
+    learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of a
+    node and a feature.
 
     Examples
     --------

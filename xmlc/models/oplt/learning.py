@@ -22,7 +22,7 @@ INSTANCES_PER_CALL = 8192  # The progress display is updated after this many ins
 def learn(
     tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
 ) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn rows one by one in the given order, and rank the labels of each row before it is learned.
+    """Learn rows one by one in the given order, and rank the labels of each row before the row is learned.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def learn(
 
 @njit(cache=True, nogil=True)
 def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one, and rank the k best labels of each row before it is learned.
+    """Learn the rows ``order[start:]`` one by one, and rank the k best labels of each row before the row is learned.
 
     Parameters
     ----------

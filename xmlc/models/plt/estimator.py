@@ -364,11 +364,11 @@ class PLT(SparseProbabilityEstimator):
     def estimates_in_beam(
         self, X: Matrix, title: str = "ranking", thresholds: np.ndarray | None = None
     ) -> tuple[np.ndarray, ...]:
-        """Estimate all labels that a beam search reaches. `xmlc.models.Parabel` averages the estimates over its trees.
+        """Estimate the probabilities of all labels that a beam search reaches.
 
-        With ``search="beam"``, the search expands the ``beam`` best inner nodes of each level. With another ``search``,
-        all inner nodes are expanded. The result has every label below the expanded nodes, except labels whose estimate
-        is rounded to 0.
+        `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the search expands the
+        ``beam`` best inner nodes of each level. With another ``search``, all inner nodes are expanded. The result has
+        every label below the expanded nodes, except labels whose estimate is rounded to 0.
 
         Parameters
         ----------

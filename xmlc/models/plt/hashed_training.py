@@ -121,7 +121,7 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     steps_done : float64 (n_nodes,)
         As for `hashed_pass`.
     node : int
-        Number of the node.
+        The number of the node in the tree.
     target : float32
         z_t of the instance, 0 or 1.
     """

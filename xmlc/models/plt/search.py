@@ -111,7 +111,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     x, start, end, nodes, link, shape
         As for `estimate_by_levels`.
     k : int
-        Number of labels.
+        Number of labels to rank.
     largest : float64 (n_nodes,) or (0,)
         The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`). Empty if labels
         have no weights.
@@ -247,7 +247,7 @@ def rows_from(x, start, end):
 
 @njit(cache=True, nogil=True)
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the children of one node for the instances that reach the node.
+    """Estimate the probabilities of one node's children for the instances that reach the node.
 
     If the scratch memory is too small for all these instances, the result contains only the first of these instances.
 
@@ -323,7 +323,7 @@ def scale_of(node, largest, label):
     Parameters
     ----------
     node : int
-        Number of the node.
+        The number of the node in the tree.
     largest : float64 (n_nodes,)
         As for `rank_by_levels`.
     label : int32 (n_nodes,)

@@ -221,7 +221,7 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
     dense : DenseBlocks
         Weights of the blocks from ``offset`` on, overwritten for the tasks' nodes.
     offset : int
-        Number of the first block of ``dense``.
+        Index of the first block of ``dense`` among all blocks.
     bias : float32 (n_nodes,)
         Weights of the constant feature, overwritten for the tasks' nodes.
     solver : Sgd, AdaGrad or DualDescent

@@ -1,6 +1,7 @@
 """Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute estimates from them.
 
-The kernels estimate the children of one node for the instances that reach the node. All searches call these kernels.
+The kernels estimate the probabilities of one node's children for the instances that reach the node. All searches call
+these kernels.
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
-        A set of features, with one bit per feature. All words are zero between uses.
+        A set of features, with one bit per feature. All words are zero between two uses of the scratch memory.
     ranks : uint32 (n_features // 64 + 1,)
         For each word, the index within the block of the word's first feature. The index is undefined if the word is
         zero.
@@ -408,7 +409,7 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
     nodes : HashedWeights
         Tree and weights.
     node : int
-        Number of the node.
+        The number of the node in the tree.
     slots : uint64 (ids.size,)
         Overwritten with the slots.
     signed : float32 (ids.size,)
@@ -432,7 +433,7 @@ def slots_estimate(slots, signed, nodes, node):
     nodes : HashedWeights
         Tree and weights.
     node : int
-        Number of the node.
+        The number of the node in the tree.
     """
     score = nodes.bias[node]
     for k in range(slots.size):
