@@ -219,7 +219,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         starts : ndarray of int64, shape (last - first + 1,), or None
-            Start of each instance's leaves. None if each instance reaches one leaf.
+            Position in ``leaves`` of each instance's first leaf. None if each instance reaches one leaf.
         leaves : ndarray of int32
             The leaves reached, numbered across all trees.
         """

@@ -355,7 +355,7 @@ class SparseProbabilityEstimator(Estimator):
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model to a folder, and the arrays that the folder does not contain yet."""
+        """Write the description of a fitted model to a folder. Also write the arrays that are not in the folder yet."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()

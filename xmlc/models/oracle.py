@@ -88,7 +88,7 @@ class SavedEstimates(Oracle):
         Raises
         ------
         XmlcError
-            There are no estimates for this part or seed, their shape is wrong, or they are not probabilities.
+            The estimates for this part or seed are missing, have a wrong shape, or are not probabilities.
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:

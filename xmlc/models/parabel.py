@@ -22,7 +22,8 @@ from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
-LABELS_PER_BLOCK = 1 << 22  # A block has at most this many labels per tree, about 100 MB in the search.
+# A block has at most this many labels per tree. In the search, these labels take about 100 MB.
+LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
 
@@ -172,8 +173,8 @@ class Parabel(SparseProbabilityEstimator):
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Weights do not change a beam, except
-            that nodes without a label of positive weight are left out of the beam.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights do not change a beam,
+            except that nodes without a label of positive weight are left out of the beam.
 
         Returns
         -------

@@ -192,7 +192,7 @@ class Stacking(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates of the candidates that are strictly greater than a threshold.
+        """Return the candidates' estimates that are strictly greater than a threshold.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """

@@ -210,8 +210,8 @@ def adapt(
         Arguments of ``kind``, and hyperparameters for ``set_params`` of the result, such as ``estimator__C``. An inner
         estimator is written as ``package.module:ClassName``.
     seed, n_jobs : int
-        Values of each ``random_state`` and of ``n_jobs``, if the estimator has them and ``parameters`` does not set
-        them.
+        Values for each hyperparameter ``random_state`` and for ``n_jobs``, if the estimator has them. Values in
+        ``parameters`` take precedence.
 
     Raises
     ------

@@ -69,8 +69,8 @@ class OPLT(SparseProbabilityEstimator):
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        How to find the node that an instance's new labels extend (Algorithm 8). "best_greedy" descends to the child
-        that fits the instance and has few leaves. "random" descends to a random child.
+        How to find the node that an instance's new labels extend (oplt2021, Algorithm 8). "best_greedy" descends to the
+        child that fits the instance and has few leaves. "random" descends to a random child.
     alpha : float
         "best_greedy": weight of the tree's balance, from 0 to 1. With alpha 0, a child is chosen only by its fit to the
         instance. With alpha 1, a child is chosen only by the balance.
@@ -230,7 +230,7 @@ class OPLT(SparseProbabilityEstimator):
         return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Learn more instances, in the order of their rows (Algorithm 3).
+        """Learn more instances, in the order of their rows (oplt2021, Algorithm 3).
 
         Parameters
         ----------

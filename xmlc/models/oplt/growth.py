@@ -34,7 +34,7 @@ from xmlc.models.trees import LabelTree
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree of the shape ``given``, or a tree that has only a root without a label (Algorithm 2)."""
+    """Return a tree of the shape ``given``, or a tree that has only an unlabelled root (oplt2021, Algorithm 2)."""
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
@@ -80,8 +80,8 @@ def attach_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        Whether the label was added. If the arrays are full, nothing changes. Then extend the arrays by `grown`, and
-        call this function again.
+        Whether the label was added. If the arrays are full, the tree does not change. In this case, extend the arrays
+        by `grown`, and call this function again.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -112,7 +112,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
-    """Append a leaf to an inner node (variant 1: Figure 1 b; AddLeaf, Algorithm 6)."""
+    """Append a leaf to an inner node (variant 1, Figure 1 b; AddLeaf, Algorithm 6)."""
     node = tree.nodes[v]
     column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column)
@@ -122,10 +122,10 @@ def extend_inner(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Turn a leaf into the parent of two leaves, one for its label and one for the new label (variant 3: Figure 1 d).
+    """Turn a leaf into the parent of two leaves, one for its label and one for the new label (variant 3, Figure 1 d).
 
-    See Algorithms 5 and 6. A leaf's block holds only the leaf's auxiliary classifier. Each row of the block has space
-    for two more classifiers.
+    See Algorithms 5 and 6 of oplt2021. A leaf's block holds only the leaf's auxiliary classifier. Each row of the block
+    has space for two more classifiers.
     """
     nodes, node = tree.nodes, tree.nodes[v]
     old, column = new_node(tree, node.label), 0
@@ -306,10 +306,10 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit(cache=True, nogil=True)
 def push_down(tree, v, settings):
-    """Move all children of v below a new child of v, and make space for a second new child (variant 2: Figure 1 c).
+    """Move all children of v below a new child of v, and make space for a second new child (variant 2, Figure 1 c).
 
-    See Algorithms 5 and 6. The new node gets the whole block of v. The classifier of the new node is a copy of v's
-    auxiliary classifier. The function returns the column of the second new child.
+    See Algorithms 5 and 6 of oplt2021. The new node gets the whole block of v. The classifier of the new node is a copy
+    of v's auxiliary classifier. The function returns the column of the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)

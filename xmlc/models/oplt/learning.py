@@ -103,8 +103,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        Whether the instance was learned. If the result is False, the arrays are full. Then extend the arrays by
-        `grown`, and call this function again.
+        Whether the instance was learned. If the result is False, the arrays are full. In this case, extend the arrays
+        by `grown`, and call this function again.
     """
     for label in labels:  # this loop is line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):

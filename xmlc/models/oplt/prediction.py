@@ -107,7 +107,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
 
 @njit(cache=True, nogil=True)
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
-    """Find the labels with the largest estimates for one instance, best first (ties: `rank_key`).
+    """Find the labels with the largest estimates for one instance, best first. `rank_key` defines the order of ties.
 
     The search is best-first. A node's estimate is at most its parent's estimate, so the first leaves reached are the
     best.

@@ -43,7 +43,10 @@ def empty_row_scratch(max_nonzeros, tree):
 
 @njit(cache=True, nogil=True)
 def open_block(tree, v, width, auxiliary, bits):
-    """Create an empty block for node v: ``width`` columns and no features. Weights of the constant feature are zero."""
+    """Create an empty block for node v, with ``width`` columns and no features.
+
+    Weights of the constant feature are zero.
+    """
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
     node.n_features, node.table_bits = 0, bits
@@ -260,7 +263,7 @@ def take_row(tree, padded):
 
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
-    """Free the row of ``padded`` siblings at ``slot``, so that it can be allocated again."""
+    """Free the row of ``padded`` siblings at ``slot``, so that the row can be allocated again."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -285,7 +288,7 @@ def take_table(tree, bits):
 
 @njit(cache=True, nogil=True)
 def give_table(tree, bits, index):
-    """Free the table of 2**bits entries at ``index``, so that it can be allocated again."""
+    """Free the table of 2**bits entries at ``index``, so that the table can be allocated again."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
 

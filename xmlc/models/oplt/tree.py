@@ -166,11 +166,11 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 
 
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with ``array``. All entries after ``array`` are zero.
+    """Return an array of at least ``size`` entries that begins with ``array``.
 
-    An array that owns its memory grows in place. The operating system then moves the pages of the array without a
-    second copy of the array in memory. Growth in place is safe, because kernels keep no view between calls and `OPLT`
-    returns copies.
+    All entries after the content of ``array`` are zero. An array that owns its memory grows in place. The operating
+    system then moves the pages of the array without a second copy of the array in memory. Growth in place is safe,
+    because kernels keep no view between calls and `OPLT` returns copies.
     """
     if size <= array.size:
         return array

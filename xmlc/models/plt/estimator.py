@@ -53,9 +53,9 @@ class PLT(SparseProbabilityEstimator):
     """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1-5.2).
 
     The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product of the estimates
-    of all nodes on its path from the root (equation (9)). The root has a classifier too. The root's classifier treats
-    an instance without labels as a negative example. By default, nodes are trained by two-phase stochastic gradient
-    descent with L2 regularisation (Appendix B).
+    of all nodes on its path from the root (plt2016, equation (9)). The root has a classifier too. The root's classifier
+    treats an instance without labels as a negative example. By default, nodes are trained by two-phase stochastic
+    gradient descent with L2 regularisation (plt2016, Appendix B).
 
     On average over ten datasets, the defaults rank best among the tested settings (docs/models.md). plt2016 uses
     ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.

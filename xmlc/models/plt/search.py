@@ -42,7 +42,9 @@ class Best(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
-    """Find every label in the beam whose estimate is above its threshold (plt2016, Algorithm 4, in another order).
+    """Find every label in the beam whose estimate exceeds the label's threshold.
+
+    This is Algorithm 4 of plt2016 in another order.
 
     Parameters
     ----------
@@ -191,8 +193,8 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    The search is best-first search (plt2016, Section 5.2, last paragraph but one): Algorithm 4 with a priority queue.
-    No other exact search evaluates fewer node classifiers.
+    The search is best-first search, which is Algorithm 4 with a priority queue (plt2016, Section 5.2, last paragraph
+    but one). No other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ Solver = Sgd | AdaGrad | DualDescent
 
 @njit(cache=True, nogil=True)
 def train_children(solver, x, importance, targets, state, bias, n_siblings, block):
-    """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (Appendix B).
+    """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (plt2016, Appendix B).
 
     ``state`` holds the scaled weights Pi_t * w_t until the end. The size of step t (from 0) is
     gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all siblings learn from the same
@@ -401,7 +401,7 @@ def newton_step(step, low, high, margin, alpha, square, cost):
     low, high : float32
         The new bracket.
     inside : bool
-        Whether Newton's step was inside the new bracket.
+        Whether Newton's step is inside the new bracket.
     """
     one = np.float32(1.0)
     p = sigmoid(-fma(square, step, margin))
