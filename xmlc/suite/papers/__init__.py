@@ -58,7 +58,7 @@ def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules on which a paper's tables or figures depend.
 
     ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. The list also
-    contains all packages, because each package registers the names of its models.
+    contains all subpackages, because each subpackage registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]

@@ -51,7 +51,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     Raises
     ------
     ValueError
-        Two different needs have the same kind and training split. It is then unclear to which need a file belongs.
+        Two different needs have the same kind and training split, so a file could belong to either need.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):
@@ -165,7 +165,7 @@ def _detail(one: Claim, case: Case, tested: bool) -> Row:
 
 
 def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
-    """Return a row with ``values``. ``words`` maps quantities to texts that are printed instead of the values."""
+    """Return a table row with ``values``. ``words`` maps quantities to texts that are printed instead of the values."""
     return {name: Number(quantity=name, key=key, value=value, words=words.get(name)) for name, value in values.items()}
 
 

@@ -161,7 +161,7 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict as text. The text names the numbers of cases, or the mean over datasets, as its basis."""
+        """Return the verdict as text, with the numbers of cases or the number of datasets that decide the verdict."""
         supports, contradicts, opposites = self.sides
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
         also = f", {opposites} with opposite sign" if opposites else ""
@@ -263,7 +263,7 @@ def together(*errors: float) -> float:
 
 
 def by_case(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
-    """Return the effects of each case, in the order of seeds.
+    """Return a dict from each case to its effects, in the order of seeds.
 
     Raises
     ------

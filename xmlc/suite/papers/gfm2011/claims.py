@@ -21,7 +21,7 @@ FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-appr
 
 
 def _runs(records: Sequence[InferenceRecord]) -> Iterator[tuple[str, str, int, dict[str, InferenceRecord]]]:
-    """Yield dataset, model and seed of each run, and a dict from method to finished record."""
+    """Yield (dataset, model, seed, dict from method to finished record) for each run."""
     for run, methods in by_method(record for record in records if record.metrics).items():
         yield *run, methods
 

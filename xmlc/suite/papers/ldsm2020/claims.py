@@ -167,8 +167,8 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound of the statement.
 
-    T_max limits the number of nodes of a tree. The bound is 2 log_M phi. Here phi is the ratio of the actual numbers of
-    nodes.
+    T_max limits the number of nodes of a tree. The number of nodes actually grows by the factor phi, and the bound is
+    2 log_M phi.
     """
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]

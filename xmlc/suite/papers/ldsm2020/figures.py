@@ -80,7 +80,7 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     caption="Single trees and ensembles, precision on the left and nDCG on the right.",
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
-    """Draw Figure 6: scores of single trees next to ensembles, with precision on the left and nDCG on the right."""
+    """Draw Figure 6, which shows scores of single trees and ensembles, precision on the left and nDCG on the right."""
     from matplotlib.patches import Patch
 
     names = _datasets(forests)

@@ -118,7 +118,7 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
 
 @statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Divide the largest median in Table 2 by the dataset's median number of occurrences of a label.
+    """Divide the largest median in Table 2 by each dataset's median number of occurrences of a label.
 
     The largest median is AmazonCat's. Labels that never occur are left out.
     """
