@@ -142,7 +142,7 @@ def _unclear(tag: str, text: str) -> str:
 SHOWN = 60  # Longer values are shortened to this number of characters in messages.
 T = TypeVar("T")
 Keys = tuple[str | int, ...]  # The path to a part of a YAML file consists of keys of mappings and indices of lists.
-# A misfit has the path to a part, the path whose line number the message shows, and a text on the mistake.
+# A misfit has the path to a wrong part, the path to the part whose line number messages show, and the mistake.
 Misfit = tuple[Keys, Keys, str]
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}

@@ -2,7 +2,7 @@
 
 Settings must be stored because the next run overwrites records, and reference tables have no records. Settings are
 grouped by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset.
-The empty subject is the whole run.
+An empty subject stands for the whole run.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def _refuse_constant(text: str) -> float:
 
 JsonNumber = int | float  # An integer in a file remains an integer when the record is written again.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # This is a dict, because names of metrics such as "p@1" cannot be fields.
+Fractions = dict[str, Fraction]  # Fractions are in a dict, because names such as "p@1" cannot be fields.
 TrainingSplit = Literal["full", "80"]
 Quantities = dict[str, object]  # Maps a quantity to its value.
 # Pairs of a variant and its quantities. Most records have only the empty variant.

@@ -57,7 +57,7 @@ class Statistics(RecordFile, command="prepare"):
 
     @property
     def data_digest(self) -> str:
-        """Return the digest of the data."""
+        """Return the digest of the dataset."""
         return self.digest
 
     def numbers(self) -> Numbers:
