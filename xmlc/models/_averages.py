@@ -88,7 +88,7 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 @njit(cache=True, nogil=True)
 def list_best(found, sums, n_parts, label_weights, labels, scores):
-    """Insert labels with scores above 0 into a list of the k best, and set the sums of all labels in ``found`` to 0.
+    """Insert labels with scores above 0 into a list of the k best labels. Set the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
     label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. Such a

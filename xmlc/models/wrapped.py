@@ -42,7 +42,7 @@ class Wrapped(SparseProbabilityEstimator):
     ----------
     estimator : object
         The wrapped estimator. `fit` trains a copy of this estimator. The method ``predict_proba`` returns a dense or
-        sparse matrix of shape (n, m), or for each label an array of shape (n, 2) in a list.
+        sparse matrix of shape (n, m), or a list. A list contains an array of shape (n, 2) for each label.
     given : dict, optional
         The hyperparameters with which the estimator was constructed. Records of results contain these hyperparameters.
 

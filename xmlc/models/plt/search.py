@@ -145,8 +145,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
-    # To certify the ranking, expand the nodes outside the beam, and then nodes below these nodes, while they may lead
-    # to a better leaf.
+    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then expand the nodes
+    # below them in the same way.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)

@@ -147,8 +147,8 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
 
     For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings, and then each
     weight's sum of squared derivatives. Both parts are in the same or adjacent cache lines. Each non-zero of an
-    instance moves 24 bytes per sibling. These are two reads of the weight, a read of the sum, a write of the weight and
-    of the sum, and a read of the instance.
+    instance moves 24 bytes per sibling. The weight is read twice and written once. The sum is read once and written
+    once. The instance is read once.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)

@@ -180,7 +180,7 @@ def _parts(
     """Split the work into groups of tasks, the most expensive tasks first. Return the groups and their costs.
 
     A block with more work than ``limit`` is split into tasks, each with some of the block's siblings. The time of a
-    task is estimated from its number of registers, because a partly filled register takes as long as a full one.
+    task is estimated from its number of registers. A partly filled register takes as long as a full register.
     """
     work = nonzeros * degrees
     parts = []
