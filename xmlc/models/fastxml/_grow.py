@@ -164,8 +164,9 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, features ascending.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
-        For each leaf, its labels (ascending), the number of its instances with each label, and the number of all its
-        instances. These lists and the lists of inner nodes begin with an entry that only fixes the type of the list.
+        For each leaf, the labels (ascending), the number of the leaf's instances with each label, and the number of all
+        its instances. These lists and the lists of inner nodes begin with an entry that only fixes the type of the
+        list.
     """
     n = x.indptr.size - 1
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
@@ -323,7 +324,7 @@ def gather_columns(x, node, side, costs, work):
     int
         Number of columns p. ``features[:p]`` contains the features in the order of their first appearance. The last
         column is the constant feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (positions within
-        ``node``) and their ``values``.
+        ``node``) and the same range of ``values``.
 
     Notes
     -----
@@ -372,7 +373,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            # A feature that is not new is also written, which avoids a branch. The next feature overwrites it.
+            # A feature that is not new is also written, which avoids a branch. The next feature overwrites such a
+            # feature.
             features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)

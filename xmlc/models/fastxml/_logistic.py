@@ -72,9 +72,9 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
     the objective falls enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root
     of a tree took three times as long on delicious and tib-core-26k. With a fixed order, the forest also lost 0.4
-    points of P@3 on bibtex. An update of a weight reads 12 bytes for each non-zero of its column. If the weight
-    changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay in the
-    cache.
+    points of P@3 on bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's column. If the
+    weight changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay
+    in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
