@@ -1,4 +1,4 @@
-"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code selects the next node, and kernels train and split it."""
+"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code selects a node, and kernels train and split the node."""
 
 from __future__ import annotations
 
@@ -193,8 +193,8 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Priorities of the children. The array is empty if a child would get none or all of the instances. The node then
-        stays a leaf.
+        Priorities of the children. ``priorities`` is empty if a child would get none or all of the instances. The node
+        then stays a leaf.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
         Regressors of the node.
     objectives : float64 (1, epochs)

@@ -83,7 +83,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     Notes
     -----
     In each epoch, the kernel reads 8 bytes per non-zero and pair of regressors sequentially. For each such non-zero and
-    pair, it also reads 16 bytes twice and writes 16 bytes once. For each label, the kernel reads 16 bytes.
+    pair, the kernel also reads 16 bytes twice and writes 16 bytes once. For each label, the kernel reads 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -155,8 +155,8 @@ def integrity_gains(labels, sums, j, other):
     Notes
     -----
     A sum of differences is more accurate than a difference of two sums. Each difference is exact to a few units in the
-    last place of D_i. The two sums, and their rounding errors, would grow with the number of instances seen. Each label
-    reads 8 bytes from the cache.
+    last place of D_i. The two sums, and their rounding errors, would grow with the number of instances seen. For each
+    label, the kernel reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -190,8 +190,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     Notes
     -----
     A set s contains both or neither of two directions (j, l), only j, or only l. The terms of the pair are computed
-    once for each of these three states, in one pass over the labels, and then added for each s. This takes M (M - 1) (L
-    + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
+    once for each of these three states, in one pass over the labels, and then added for each s. The evaluation takes
+    M (M - 1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
