@@ -50,7 +50,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     places, steps
         As in `NeighbourIndex`.
     laid_out, words, lines, lists, factors
-        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero before.
+        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero before the call.
     squares : float64 (WORD_BITS + FLAT + 1,)
         Scratch for `concave_lines`.
 
@@ -172,7 +172,7 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
     The kernel also bounds the inner product over these features. Cauchy's inequality bounds the product within one word
     by two lengths. The first length is the length of the instance's features in the word. The second length is the
     length of the shared features in the query (`concave_lines`). The loop compiles to vector instructions. Per
-    instance, it uses 8 bytes of scratch memory, and 10 bytes of the index for each word.
+    instance, the loop uses 8 bytes of scratch memory, and 10 bytes of the index for each word.
     """
     query_words, lines = query.words, query.lines
     for i in range(end - start):
@@ -195,11 +195,11 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
     """Write an upper bound of the query's similarity to each instance of a chunk, and 0 after the last instance.
 
-    The bound is the sum of postings plus a bound of the inner product over the frequent features. This product is at
-    most the result of `bound_frequent`. The product is also at most the number of shared frequent features times the
-    largest magnitudes of query and instance. This second bound is tight if all values are equal. The result is 0 for an
-    instance that shares no feature with the query or whose similarity is negative. The loop compiles to vector
-    instructions.
+    The bound is the sum of postings plus a bound of the inner product over the frequent features. The inner product is
+    at most the result of `bound_frequent`. The inner product is also at most the number of shared frequent features
+    times the largest magnitudes of query and instance. This second bound is tight if all values are equal. The result
+    is 0 for an instance that shares no feature with the query or whose similarity is negative. The loop compiles to
+    vector instructions.
 
     Parameters
     ----------

@@ -80,7 +80,9 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Return the index of instances of unit length without stored zeros. It is bit-identical for any number of threads.
+    """Return the index of instances of unit length without stored zeros.
+
+    The index is bit-identical for any number of threads.
 
     Parameters
     ----------
@@ -230,7 +232,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
     start, end : int
         Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        All zero before. Receive the counts and the largest magnitudes.
+        All zero before the call. Receive the counts and the largest magnitudes.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -330,7 +332,7 @@ def write_frequent(row_starts, row_places, row_values, start, end, words, length
     start, end : int
         Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before. Receive the arrays of `NeighbourIndex`.
+        All zero before the call. Receive the arrays of `NeighbourIndex`.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

@@ -46,7 +46,8 @@ LEAST = np.float32(1e-45)  # the smallest positive float32
 SMALL = np.float32(1e-35)  # If the largest value is at least SMALL, the scale of the histogram is a finite float32.
 HISTOGRAM_BARS = 512
 GROUPS_PER_NEIGHBOUR = 4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S best.
-LOWER = np.float32(0.75)  # The second limit is this share of the first limit. The S-th best similarity is seldom lower.
+# `keep_nearest` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is seldom lower.
+LOWER = np.float32(0.75)
 AHEAD = 4  # Each row is prefetched this number of rows before it is read.
 
 
@@ -314,9 +315,9 @@ def group_maxima(bounds, maxima):
 def below_kth_largest(values, k, counts):
     """Return a limit that at least k values reach, but not many more. The limit is an edge of a histogram.
 
-    There must be more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths. The time is
-    linear in the number of values, without a branch per value. If all values are below `SMALL`, the result is 0, which
-    all values reach.
+    ``values`` must contain more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths.
+    The time is linear in the number of values, without a branch per value. If all values are below `SMALL`, the result
+    is 0, which all values reach.
     """
     largest = np.float32(0)
     for value in values:

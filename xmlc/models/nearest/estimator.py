@@ -46,8 +46,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
     J is the Jaccard similarity of the sets of features (Section 3.3). Only instances with a positive similarity vote.
-    If two instances are equally similar, the instance with the smaller number is nearer. The estimate of a label is its
-    share of the votes (the weights V_i of Section 3.5), so it is at most 1. Training builds an index and chooses beta.
+    If two instances are equally similar, the instance with the smaller number is nearer. The estimate of a label is the
+    label's share of the votes (the weights V_i of Section 3.5), and at most 1. Training builds an index and chooses
+    beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. Only the nearest
     instances vote, until their weights add up to S. The farthest of these instances votes with the remaining weight.
@@ -55,8 +56,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     The choice of beta excludes all copies of an instance from its neighbours. Weights below 1 change votes, but there
     are still at most S neighbours.
 
-    The search is exact. It skips an instance only if an upper bound of its similarity is below the S-th best
-    similarity. Similarities are float32 and bit-identical on any number of threads.
+    The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
+    S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Instances. Their Euclidean lengths do not matter.
+            Instances. The Euclidean lengths of instances do not matter.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
@@ -257,7 +258,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
         """Return the number of inner products of instances ``start .. end - 1``, and the results of ``use``."""
         scratch = self._take_scratch()
-        # These arrays are N(1; x), ..., N(S; x) and their similarities Sim (Section 3.3). ``use`` sums the votes.
+        # These arrays are N(1; x), ..., N(S; x) and the neighbours' similarities Sim (Section 3.3). ``use`` sums the
+        # votes.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
         similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
         nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
@@ -345,7 +347,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     labels : uint32 (number of positives of the training set,)
         Labels of the training instances.
     votes : float64 (m,)
-        All zero before. Receives the votes of the labels in ``seen``.
+        All zero before the call. Receives the votes of the labels in ``seen``.
     seen : uint32 (m + 1,)
         Receives the labels that have votes.
 
@@ -384,7 +386,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)
-        All zero before. Receives the number of labels of each instance.
+        All zero before the call. Receives the number of labels of each instance.
     found : int32
         Receives the labels, ``counts`` entries for each instance.
     estimates : float32
@@ -413,9 +415,9 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_wei
     label_weights : float64 (m,) or (0,)
         Factor for each label. An empty array means no factors.
     best : int32 (n, k)
-        All -1 before. Receives the labels, best first.
+        All -1 before the call. Receives the labels, best first.
     scores : float32 (n, k)
-        All zero before. Receives the scores of these labels.
+        All zero before the call. Receives the scores of these labels.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
