@@ -9,9 +9,9 @@ by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin
 Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
 method has these properties:
 
-* The constant b is eliminated from the Newton system. This centres each feature, because the feature's mean under the
-  weights d_i = v_i p_i (1 - p_i) is subtracted. Without centring, features that are scaled but not shifted would be
-  nearly parallel to the constant.
+* The constant b is eliminated from the Newton system. The elimination centres each feature, because the feature's mean
+  under the weights d_i = v_i p_i (1 - p_i) is subtracted. Without centring, features that are scaled but not shifted
+  would be nearly parallel to the constant.
 * The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of feature k. For features scaled to variance 1,
   the preconditioner is a constant. On enron, preconditioning by the exact diagonal of the matrix needs 50 % more
   products.

@@ -51,7 +51,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
-        True chooses one C for all labels by the mean of their losses. False chooses one C for each label.
+        True chooses one C for all labels by the mean of the labels' losses. False chooses one C for each label.
     standardize : bool
         Scale features to standard deviation 1 in the training set before weights are regularised. The stored weights
         apply to unscaled features. gfm2011 does not mention scaling, but its BR results match scaled features.
