@@ -119,15 +119,15 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
     time on these additions.
 
     The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
-    arguments. It may return views only to other kernels. If the kernel itself created an array, numba frees the array
-    after its last use. The last use may be the call of `unchecked_view`. For such an array, use an ordinary slice,
-    unless the kernel uses the array again after the last use of the view.
+    arguments. A kernel may return views only to other kernels. If the kernel itself created an array, numba frees the
+    array after the array's last use. The last use may be the call of `unchecked_view`. For such an array, use an
+    ordinary slice, unless the kernel uses the array again after the last use of the view.
 
     Parameters
     ----------
     array : contiguous array of any type
     start, end : int64
-        The bounds of the slice, which are not checked. They must satisfy ``0 <= start <= end <= array.size``.
+        The bounds of the slice, which are not checked. The bounds must satisfy ``0 <= start <= end <= array.size``.
     """
 
     def generate(context, builder, signature, arguments):

@@ -142,9 +142,9 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
     """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and ``indices``.
 
-    scipy's constructor copies small parts of larger arrays. It also copies ``indices`` to match an ``indptr`` that
-    exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code that only slices
-    and reads rows accepts different types.
+    scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices`` to match an
+    ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code
+    that only slices and reads rows accepts different types.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -311,13 +311,13 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     name : str
         The name of the value in messages.
     kind : {"number", "share", "probability"}
-        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates. It lies between 0 and
-        1, or is infinite. No estimate exceeds an infinite threshold.
+        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates, either between 0 and
+        1 or infinite. No estimate exceeds an infinite threshold.
 
     Raises
     ------
     InvalidDataError
-        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of its kind.
+        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of ``kind``.
     """
     try:
         given = "none" if value is None else value  # NumPy would convert None to NaN

@@ -170,7 +170,7 @@ LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _product(a, b):
-    """Return the product of two numbers below 2**995 and its rounding error (Dekker)."""
+    """Return the product of two numbers below 2**995, and the product's rounding error (Dekker)."""
     product = a * b
     over = 134217729.0 * a  # The factor 2**27 + 1 separates the upper half of the bits.
     a_high = over - (over - a)
@@ -183,7 +183,7 @@ def _product(a, b):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers and its rounding error. ``larger`` is 0 or has the larger absolute value."""
+    """Return the sum of two numbers, and the sum's rounding error. ``larger`` is 0 or has the larger absolute value."""
     total = larger + smaller
     return total, smaller - (total - larger)
 

@@ -185,7 +185,7 @@ def dense_scores(ids, values, rows, length, bias, scores):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, numbered as in the block.
+        The features of the instance, as numbers of rows in ``rows``.
     values : float32
         The values of these features.
     rows : float32, flat
@@ -237,7 +237,7 @@ def add_to_rows(ids, values, multiples, rows, bias):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, numbered as in the block.
+        The features of the instance, as numbers of rows in ``rows``.
     values : float32
         The values of these features.
     multiples : float32 (padded siblings,)
@@ -274,7 +274,7 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, numbered as in the block.
+        The features of the instance, as numbers of rows in ``rows``.
     values : float32
         The values of these features.
     derivatives : float32 (padded siblings,)

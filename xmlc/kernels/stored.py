@@ -166,7 +166,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression with a named size.
 
-    If the name has no value in ``sizes``, it gets the value for which the expression equals ``found``.
+    If the name has no value in ``sizes``, the name gets the value for which the expression equals ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
