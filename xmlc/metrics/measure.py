@@ -33,7 +33,7 @@ class Measure(Generic[Scored]):
     better : {"higher", "lower"} or None
         Whether higher or lower values are better. None if neither higher nor lower values are better.
     kind : {"measure", "constant"}
-        "constant" if the value depends only on the test set, "measure" if it also depends on the prediction.
+        "constant" if the value depends only on the test set, "measure" if the value also depends on the prediction.
     in_tables : bool
         Whether tables of the papers may contain the measure as a column. Records and the long table always contain the
         measure.

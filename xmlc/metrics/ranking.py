@@ -106,7 +106,7 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
 def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal ranking's sum.
 
-    This is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1. The ideal ranking
+    nDCG is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1. The ideal ranking
     puts ``min(k, |y|)`` true labels first. The result is the mean over instances. An instance without true labels has
     no ideal ranking and scores 0, as in scikit-learn.
 
@@ -249,10 +249,10 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     """Return the expected calibration error at k: the mean gap between estimates and hit rates of the k top labels.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
-    estimate and its share of true labels. The result is the mean error of the bins, weighted by their numbers of
-    estimates (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024, arXiv
-    2411.04276). Missing labels are left out. If all m labels were included, the error would be close to 0, because
-    nearly all estimates are close to 0.
+    estimate and its share of true labels. The result is the mean error of the bins, weighted by the number of estimates
+    in each bin (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024,
+    arXiv 2411.04276). Missing labels are left out. If all m labels were included, the error would be close to 0,
+    because nearly all estimates are close to 0.
 
     Parameters
     ----------

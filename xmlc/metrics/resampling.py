@@ -38,7 +38,7 @@ def draws(n: int, replicate: int) -> np.ndarray:
 
 
 def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Mapping[str, float]) -> Resampled:
-    """Return the measures `OF_SETS` on each replicate, minus their values on the test set.
+    """Return the measures `OF_SETS` on each replicate, minus the same measures on the test set.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
 
 
 def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float]) -> Resampled:
-    """Return the measures `OF_RANKINGS` on each replicate, minus their values on the test set.
+    """Return the measures `OF_RANKINGS` on each replicate, minus the same measures on the test set.
 
     Parameters
     ----------
