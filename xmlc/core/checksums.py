@@ -5,7 +5,7 @@ and the checksum is the same on any machine. The checksum is not a signature, be
 can also write its checksum.
 
 Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes
-this file. Each record has the checksum of its content under the key `KEY`.
+the file `NAME`. Each record has the checksum of its content under the key `KEY`.
 """
 
 from __future__ import annotations

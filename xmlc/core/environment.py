@@ -224,8 +224,8 @@ def in_turns(
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
     memory together. From the second round on, the task can also reuse the released memory at once. A virtual machine
-    may return free memory to its host after two seconds. The first use of 590 MB of returned memory takes 1.1 s instead
-    of .07 s.
+    may return free memory to its host after two seconds. The first use of 590 MB takes 1.1 s if the memory was
+    returned, and .07 s if it was not.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-# Only writing raises these errors, never reading.
+# Writing raises these errors, and reading never does.
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 # Errors that the machine causes, such as a full disk. The program or the content of a file is not the cause.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}

@@ -9,7 +9,7 @@ becomes part of the kernel.
 
 Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. If the import
 fails, `xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes
-longer. To allow a later version, raise `NEWEST` and the bound in pyproject.toml. Then run
+longer. To allow a later version of numba, raise `NEWEST` and the bound in pyproject.toml. Then run
 tests/core/test_kernel_cache.py and `make bits`.
 """
 

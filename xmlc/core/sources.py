@@ -229,7 +229,11 @@ def _with_packages(names: Iterable[str]) -> frozenset[str]:
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements, including nested ones. Expressions are skipped, because they contain no import."""
+    """Yield the statements that may run, including nested statements.
+
+    Statements under TYPE_CHECKING and in ``__getattr__`` are left out. Expressions are skipped, because they contain no
+    import.
+    """
     for node in body:
         if isinstance(node, ast.If) and getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING":
             yield from _running_statements(node.orelse)
