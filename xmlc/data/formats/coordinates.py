@@ -24,8 +24,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     files : sequence of Path
         The first three files contain the instance, the feature and the value of each non-zero feature value. The fourth
         and fifth file contain the instance and the label of each pair of instance and label. An instance without
-        features is missing from the first three files. An instance without labels is missing from the last two. If
-        there are more instances than lines, an error reports damaged files.
+        features is missing from the first three files. An instance without labels is missing from the fourth and fifth
+        file. If there are more instances than lines, an error reports damaged files.
 
     Returns
     -------

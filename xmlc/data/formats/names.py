@@ -24,7 +24,7 @@ CALL = re.compile(
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 # Keys of JSON objects whose value is a number that belongs to a label, such as its score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
-# URI schemes may contain these symbols. `str.translate` removes the symbols.
+# URI schemes may contain plus signs, hyphens and dots. `str.translate` removes these symbols.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 

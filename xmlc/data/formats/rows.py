@@ -39,7 +39,7 @@ BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, 
 class RowFormat(NamedTuple):
     """Hold the properties in which row formats differ."""
 
-    #: Whether rows may begin with labels. If not, an empty line is a row without entries.
+    #: Whether rows may begin with labels. In a format without labels, an empty line is a row without entries.
     with_labels: bool = True
     #: Whether ``#`` begins a comment. A line with only a comment is not a row.
     comments: bool = False
