@@ -123,7 +123,7 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 
 @njit(cache=True, nogil=True)
 def spread_columns(indptr, first, n_samples, column, columns):
-    """Write the index of a sample's size once for each positive label of the sample, for all samples of an instance.
+    """For each sample of an instance, write the index of the sample's size once per positive label of the sample.
 
     The kernel writes `FILL` entries at a time. Entries beyond the end of a sample are overwritten by the next samples.
     A loop over the exact size would have a different length for each sample, which the processor would mispredict.

@@ -26,8 +26,8 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
     ----------
     P : LabelsBySize, Samples, ndarray, or marginals
         If you pass ``p_empty``, P is an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m, S) for one instance.
-        Otherwise, an SPE or an ndarray of shape (n, m) contains marginals of independent labels. Labels that an SPE
-        does not store have the marginal 0 (`truncation_bound` bounds the loss).
+        Without ``p_empty``, an SPE or an ndarray of shape (n, m) contains marginals of independent labels. Labels that
+        an SPE does not store have the marginal 0 (`truncation_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional

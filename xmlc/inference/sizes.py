@@ -207,7 +207,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
 
 @njit(cache=True, nogil=True)
 def shares_of_sizes(pmfs, weights):
-    """Return for each s the sum over instances of pmf[s] / sum_t pmf[t] weights[t], float64 (S,), in one pass.
+    """Sum pmf[s] / sum_t pmf[t] weights[t] over instances. Return the sum for each size s, float64 (S,).
 
     Instances whose denominator is 0 add nothing. The denominator of an instance is computed in four partial sums. The
     term of size s is added to partial sum s modulo 4. The partial sums are added as (0 + 1) + (2 + 3). The terms
