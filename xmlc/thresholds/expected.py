@@ -79,8 +79,8 @@ class ExpectedF(ThresholdMethod):
 
     Notes
     -----
-    If instances are independent, the ratio R = 2 M_k / (k + T) of a set of k estimates differs from the true
-    expectation. The bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest
+    The ratio R = 2 M_k / (k + T) of a set of k estimates approximates the expected F for independent instances. The
+    bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest
     estimate. The expectation lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact
     for labels of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed
     estimates finds the exact sets for ``zero_division=1``, but takes some hundred times as long.

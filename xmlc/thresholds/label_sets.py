@@ -121,7 +121,7 @@ class LabelSets(Estimator):
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # `warn_of_sums` checked the sum above.
+                warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum.
                 method = ExpectedF(prior=pooled).fit(pairs[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"

@@ -30,7 +30,7 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# The number of estimates and positives in a task. Labels differ too much in size for a fixed number of labels.
+# The number of estimates and positives in a task. A fixed number of labels would give unequal tasks.
 ENTRIES_PER_TASK = 1 << 18
 
 
@@ -220,7 +220,7 @@ def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
 
 
 def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
-    """Return the thresholds 1/c of a grid in the same order, float32."""
+    """Return the thresholds 1/c for the values c of a grid, in the order of the grid, float32."""
     return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)
 
 
