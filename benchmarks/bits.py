@@ -155,8 +155,8 @@ def run_pieces_as(
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
     """Run the demo in a copy of the project for each processor.
 
-    Return for each processor the demo's tables, each as a `Piece`. The parts of a table are the rows of each model,
-    without costs. Kernels are compiled once per processor, because the copies run the installed package.
+    Return the demo's tables for each processor, each table as a `Piece`. The parts of a table are the rows of each
+    model, without costs. Kernels are compiled once per processor, because the copies run the installed package.
 
     Raises
     ------
@@ -194,7 +194,8 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
     """Run a process that imitates a processor. If the process fails, raise an XmlcError with the end of its output."""
-    # The rules of the workflow call `xmlc`, which is in the folder of this Python. The PATH may lack this folder.
+    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. The PATH may lack this
+    # folder.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}

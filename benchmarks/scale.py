@@ -101,7 +101,7 @@ def held_out_errors() -> list[str]:
     """Return two lines for each estimator: the range of the ratio predicted / measured cost on data outside the fit.
 
     For the first line, the costs on each dataset are predicted from the other datasets. For the second line, the costs
-    of more than a sixteenth of a dataset's instances are predicted from smaller shares.
+    of trainings on more than a sixteenth of a dataset's instances are predicted from trainings on smaller shares.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

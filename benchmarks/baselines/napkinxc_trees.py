@@ -38,7 +38,7 @@ class NapkinXCModel(ProgramModel):
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         # The user may have changed n_jobs since the training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
-        # napkinXC also accepts one threshold per label. With such thresholds, version 0.7.2 returns all labels.
+        # napkinXC also accepts one threshold per label. With one threshold per label, version 0.7.2 returns all labels.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
