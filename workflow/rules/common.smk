@@ -41,7 +41,7 @@ def time(step, wildcards, attempt, runs=1):
 
 
 def threads(wildcards, most=None):
-    """Return a job's number of threads. The model or the settings define this number, and ``most`` is its upper limit."""
+    """Return a job's number of threads. The model or the settings define the number. ``most`` is an upper limit."""
     given = project.models[wildcards.model].threads or project.settings.threads
     return min(given, most or given)
 
