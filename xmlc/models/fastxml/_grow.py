@@ -39,7 +39,7 @@ class BinaryForest(NamedTuple):
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf's labels.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, ascending, and the number of the leaf's instances with each label.
+        Labels of each leaf in ascending order, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
@@ -153,8 +153,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     settings : TreeSettings
         Settings for growing the tree.
     seed, tree : int
-        The random numbers of a node depend only on the seed, the number of the tree and the node's index in
-        ``children``.
+        The random numbers of a node depend only on the seed, the number of the tree and the node's number in preorder.
 
     Returns
     -------
