@@ -190,8 +190,9 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     Notes
     -----
     A set s contains both or neither of two directions (j, l), only j, or only l. The terms of the pair are computed
-    once for each of these three states, in one pass over the labels, and then added for each s. The evaluation takes
-    M (M - 1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
+    once for each of these three states, in one pass over the labels. For each s, the terms are then added. The
+    evaluation takes M (M - 1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L
+    steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -216,8 +217,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 def best_directions(costs, random_ties, key, counter):
     """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
-    Ties go to the smallest s. With ``random_ties``, all tied sets have the same probability, but the set of all
-    directions is chosen only if no other set is as good.
+    Ties go to the smallest s. With ``random_ties``, all tied sets have the same probability. An exception is the set of
+    all directions, which is chosen only if no other set is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
