@@ -56,8 +56,8 @@ class NeighbourIndex(NamedTuple):
     block_starts : ndarray of int64, shape (n_blocks,)
         Start of each block's postings.
     postings : ndarray of uint32, shape (nnz of the features with lists,)
-        The instance's number in the block (lower 16 bits) and the feature's value in steps, rounded down (upper 16
-        bits, signed).
+        A posting contains the instance's number in the block (lower 16 bits) and the feature's value in steps, rounded
+        down (upper 16 bits, signed).
     block_rows : int
         Number of instances per block, at most 65,536. The last block may have fewer instances.
     """
