@@ -510,9 +510,8 @@ def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list
 def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
 
-    Each product is the sum of two partial sums, one over the non-zeros at even positions of the row, one over the odd
-    positions. An addition to one partial sum therefore need not wait for the previous addition to the other partial
-    sum.
+    Each product is the sum of two partial sums, over the non-zeros at even and at odd positions of the row. An addition
+    to one partial sum therefore need not wait for the previous addition to the other partial sum.
 
     Parameters
     ----------

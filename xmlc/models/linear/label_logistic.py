@@ -46,8 +46,8 @@ class LabelLogistic(SparseProbabilityEstimator):
         None selects the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in gfm2011 (Section
         4).
     C_grid : sequence of float
-        Candidate values of C, ascending. The squared norm has the weight 1 / (2 C) relative to the loss, which is a
-        power of ten for the default values.
+        Candidate values of C, ascending. The squared norm has the weight 1 / (2 C) relative to the loss. For the
+        default values, this weight is a power of ten.
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
