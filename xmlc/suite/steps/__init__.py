@@ -1,1 +1,1 @@
-"""Run the steps of the workflow, such as measurements, hyperparameter searches and compilation."""
+"""Run the steps of the workflow, such as training, measurements and hyperparameter searches."""

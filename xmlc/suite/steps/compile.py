@@ -11,11 +11,13 @@ from tqdm import tqdm
 from xmlc import compiling
 from xmlc.cli._options import FILE
 
-LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values and need no kernels.
+LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values, so they need no kernels.
 
 
 def parts_of(suite: Path) -> list[compiling.CompiledPart]:
-    """Return the groups of kernels that the steps of a suite need. The kernels of models take longest and come first.
+    """Return the groups of kernels that the steps of a suite need.
+
+    The kernels of models come first, because they take longest.
 
     Raises
     ------
@@ -36,7 +38,10 @@ def parts_of(suite: Path) -> list[compiling.CompiledPart]:
 
 
 def compile_data() -> None:
-    """Compile the kernels for data by drawing, writing, reading and preparing a small synthetic dataset."""
+    """Compile the kernels that handle data.
+
+    To this end, generate, write, read and prepare a small synthetic dataset.
+    """
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset

@@ -21,8 +21,8 @@ from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_e
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
-HEAD, SHOWN = 512, 60  # Bytes of a file that are checked, and that an error message shows.
-LONGEST = 1 << 20  # Maximum bytes of a file that describes a dataset.
+HEAD, SHOWN = 512, 60  # Number of first bytes of a file that are checked, and of bytes in an error message.
+LONGEST = 1 << 20  # Size limit in bytes for a file that describes a dataset.
 #: Kinds of content that servers may send instead of data. The keys are the first bytes of the content.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
@@ -34,16 +34,16 @@ NO_DATA = {
 
 
 class Fetched(NamedTuple):
-    """Describe a dataset that was found in one place.
+    """Describe a dataset that was fetched from one source.
 
     Attributes
     ----------
     origin : str
-        An address, or a folder of this machine.
+        An address, or the path of a folder on this machine.
     entry : Dataset
-        The catalogue entry with the actual names of the files.
+        The catalogue entry with the names of the fetched files.
     copied : dict
-        Sizes, times and checksums of the files in a folder of this machine, as `states` returns them. The dict is empty
+        Sizes, times and checksums of the files in a folder on this machine, as `states` returns them. The dict is empty
         if ``origin`` is an address.
     of_catalogue : bool
         Whether ``origin`` is an address in the catalogue. The content of such an address must never change.
@@ -56,12 +56,12 @@ class Fetched(NamedTuple):
 
 
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
-    """Fetch a dataset into the folder ``out``, all files or none. Print each source that lacks the dataset.
+    """Fetch all files of a dataset or none into the folder ``out``.
 
-    Three kinds of sources are tried in this order. The first are files that the user put into ``manual/<dataset>`` next
-    to ``out``. The second is the mirror. The third are the addresses and alternatives in the catalogue. The first
-    download from an address of the catalogue records digests in ``digests/<dataset>.json`` next to ``out``. Later
-    downloads from the same source are checked against these digests.
+    Print a line for each source that lacks the dataset. Three kinds of sources are tried in this order. The first are
+    files that the user put into ``manual/<dataset>`` next to ``out``. The second is the mirror. The third are the
+    addresses and alternatives in the catalogue. The first download from an address of the catalogue records digests in
+    ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against these digests.
 
     Parameters
     ----------
@@ -70,10 +70,11 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
         The folder to write, usually ``resources/<dataset>``. This folder gets the data files and ``source.json``, which
         describes the data files.
     mirror : str, optional
-        Folder or base URL with the dataset in ``<dataset>/``. A mirror and ``manual/<dataset>`` may have three kinds of
-        files. The first kind are the files that the catalogue names. The second kind are ``train.txt`` and ``test.txt``
-        in the repository format. The third kind are the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
-        ``Y.tst.npz``. All these files may be compressed. A folder may also have one archive of these files.
+        Folder or base URL whose subfolder ``<dataset>/`` contains the dataset. A mirror and ``manual/<dataset>`` may
+        have three kinds of files. The first kind are the files that the catalogue names. The second kind are
+        ``train.txt`` and ``test.txt`` in the repository format. The third kind are the matrices ``X.trn.npz``,
+        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All these files may be compressed. A folder may also have one
+        archive of these files.
 
     Returns
     -------
@@ -83,7 +84,8 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     Raises
     ------
     XmlcError
-        No source has the dataset, or a source has wrong files. The message explains where to put a manual download.
+        No source has the dataset, or a source has wrong files. The message explains where the user must put a manual
+        download.
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
@@ -113,7 +115,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Return whether a download's source has a ``source.json`` for synthetic data.
+    """Return whether the source of a fetched dataset has a file ``source.json`` that describes synthetic data.
 
     The source of a real dataset may have no ``source.json``.
     """
@@ -145,7 +147,7 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy a dataset from a folder: the files of the first complete layout, or the content of the only archive."""
+    """Copy a dataset from a folder. Either copy the files of the first complete layout, or unpack the only archive."""
     there = sources.sources_in(place, dataset)
     # Sizes, times and checksums are recorded before the copy, so that a later step detects changes during the copy.
     copied = sources.states(there, {})
@@ -170,7 +172,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Download a dataset from a web mirror: the files of the first layout that is complete on the mirror."""
+    """Download a dataset from a web mirror. The files of the first layout that is complete on the mirror are used."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -184,7 +186,7 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Download the first of the files ``name``, ``name.gz`` and so on that a mirror has.
+    """Try to download ``name``, ``name.gz`` and so on from a mirror, and return the path of the first file that exists.
 
     Raises
     ------
@@ -213,11 +215,11 @@ def _check(file: Path) -> None:
 
 
 def _kept(entry: Dataset, name: str, file: Path) -> str:
-    """Rename and unpack a file from a mirror if necessary, and return the name of the file.
+    """Unpack a file from a mirror or a folder if necessary, and return the name of the resulting file.
 
-    If the catalogue has download addresses, the file gets the same name as a download and is unpacked. A dataset's
-    digest then does not depend on the source of the files. Copies of ``train.txt`` and ``test.txt`` stay compressed,
-    because reference tables contain the digests of such copies.
+    If the catalogue has download addresses, a compressed file is unpacked, as after a download from such an address.
+    The digest of a dataset then does not depend on the source of the files. Copies of ``train.txt`` and ``test.txt``
+    stay compressed, because reference tables contain the digests of such copies.
     """
     if file.name == name or not entry.sources or entry.files == sources.OF_MIRRORS:
         return file.name
@@ -227,7 +229,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 
 
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
-    """Download files, or an archive of these files, from addresses of the catalogue.
+    """Download a dataset's files, or an archive of these files, from addresses in the catalogue.
 
     A file stays compressed only if its name in the catalogue has a suffix such as ``.gz``.
     """
@@ -253,14 +255,14 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
 
 
 def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
-    """Compare files with the digests that a JSON file has for their source.
+    """Compare the digests of files with the digests that a JSON file contains for the files' source.
 
-    If the JSON file has no digests for the source, add the digests of the files.
+    If the JSON file has no digests for the source, the digests of the files are added to the JSON file.
 
     Raises
     ------
     XmlcError
-        The content of a file differs from its digest.
+        A digest differs, or a file is missing or new.
     """
     found = {name: file["sha256"] for name, file in files.items()}
     known = read_json(record) if record.exists() else {}
@@ -274,7 +276,7 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Return a text about a file that is no data, such as an error page or an empty file.
+    """Return a text about a file that cannot be data, such as an error page or an empty file.
 
     Only the first bytes are read.
 

@@ -17,7 +17,7 @@ from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
 @click.option("--min-probability", type=float, required=True, help="Write only estimates above this probability.")
 @out_option("Folder to write.")
 def command(step: ModelStep, min_probability: float, out: Path) -> None:
-    """Compute the estimates of the validation set and the test set, and save the estimates."""
+    """Compute and save the estimates for the validation set and the test set."""
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):

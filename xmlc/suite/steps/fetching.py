@@ -17,11 +17,11 @@ from xmlc.core.progress import Progress
 from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
-FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each further pause is twice as long as the pause before.
-SILENCE = 20.0  # An attempt fails after this number of seconds without a received byte.
+FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each later pause is twice as long as the previous pause.
+SILENCE = 20.0  # An attempt fails if no byte arrives for this number of seconds.
 CHUNK = 1 << 16
 PASSING = (408, 425, 429, 500, 502, 503, 504)
-MISSING = (403, 404, 410)  # Object stores return 403 for a file that does not exist.
+MISSING = (403, 404, 410)  # Object stores return the status 403 for a file that does not exist.
 
 
 class NotThere(XmlcError):
@@ -58,7 +58,7 @@ def fetch_http(url: str, target: Path) -> None:
 
 
 def _lasts(error: Exception) -> bool:
-    """Return whether a retry would also fail, because the address, the host or the host's certificate is wrong."""
+    """Return whether a retry would fail, too, because the address, the host or the host's certificate is wrong."""
     cause: BaseException | None = error
     while cause:
         unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
@@ -87,13 +87,13 @@ def _attempt(url: str, target: Path) -> None:
 
 
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Decode a file that the server encoded for the transfer, although the request did not allow an encoding.
+    """Decode a file that the server encoded for the transfer, although the request asked for no encoding.
 
-    Some servers send the file ``train.txt.gz`` as ``train.txt`` with an encoding. A file whose address ends with
-    ``.gz`` stays compressed.
+    Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the address of a file ends
+    with ``.gz``, the file stays compressed.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
-        if is_compressed(file):  # The author of the dataset compressed the file, too.
+        if is_compressed(file):  # The file is compressed in a format that xmlc can read.
             return
         raise XmlcError(f"found the encoding {coding}, expected gzip, deflate or none")
     decoded = file.with_name(f"{file.name}.decoded")
@@ -121,6 +121,6 @@ def fetch_drive(identifier: str, target: Path) -> None:
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown passes on every error of its dependencies.
+    except Exception as error:  # gdown raises errors of many classes, including errors of its dependencies.
         let_through(error)
         raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error

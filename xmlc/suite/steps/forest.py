@@ -1,4 +1,4 @@
-"""Run `xmlc forest`: rank with the first trees of a forest, and record depths of trees and objectives of nodes."""
+"""Run `xmlc forest`: rank with the first trees of a forest, and record the trees' depths and the nodes' objectives."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObje
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import ModelStep, on_trained_model, rank_timed
 
-EXEMPLARY = 2  # Number of trees whose objectives are recorded.
+EXEMPLARY = 2  # Number of trees for which objectives are recorded.
 
 
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and then with all trees.
+    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and with all trees. Return the scores and times.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return the depth and the number of nodes of each tree, or None if the estimator does not report them.
+    """Return the depth and the number of nodes of each tree, or None if the estimator does not report these numbers.
 
-    An estimator reports these numbers in two learned attributes, ndarrays of int64 and shape (n_trees,).
+    An estimator reports the numbers in two learned attributes, which are ndarrays of int64 with shape (n_trees,).
     ``tree_depths_`` is the depth of the deepest leaf of each tree. The root has depth 0. ``n_nodes_`` is the number of
     nodes of each tree, including leaves.
     """
@@ -67,7 +67,7 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
     """Return the minimum, mean and maximum objective on each level after each epoch, for the first `EXEMPLARY` trees.
 
-    A fitted estimator has the objectives in the learned attribute ``objectives_``. For each tree, the attribute has two
+    The learned attribute ``objectives_`` of an estimator contains the objectives. For each tree, the attribute has two
     arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).
     The root has level 1. The second array is the node's objective after each epoch (ndarray of float64, shape (nodes,
     epochs)). Without this attribute, the result is empty.
@@ -89,7 +89,7 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
               help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
 @record_option
 def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with each number of first trees, and write the record."""
+    """Rank with each number of first trees and with all trees, and write the record."""
     step.write(
         ForestRecord,
         out,

@@ -42,13 +42,13 @@ class Basis:
     distribution : Samples, or csr_array of shape (n, m)
         Samples of label vectors if the model can draw samples. Otherwise the marginals p(Y_i = 1).
     draw_ms, estimate_ms : float or None
-        Milliseconds per instance for drawing samples, and for estimating marginals. At least one of the two numbers is
-        None. For an oracle, both numbers are None.
+        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. At least
+        one of the two numbers is None. For an oracle, both numbers are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two counts per instance. They are the number of marginals above
-        the minimum, and the number of true labels below the minimum.
+        The minimum probability of the marginals, and two averages: the number of marginals above the minimum per
+        instance, and the number of true labels below the minimum per instance.
     sizes : SizeWeights or None
-        Weights of the sizes of label sets, if a method needs these weights.
+        A weight for each size of a label set, if a method needs these weights.
     """
 
     distribution: Samples | sparse.csr_array
@@ -59,9 +59,9 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Draw ``n_samples`` label vectors for each test instance.
+    """Return ``n_samples`` label vectors that the model draws for each test instance.
 
-    If the model cannot draw samples, estimate the marginals.
+    If the model cannot draw samples, return the marginals that the model estimates.
     """
     if prepared.left_out("test") is not None:
         said = f"found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs"
@@ -75,12 +75,14 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
-    """Read the test set's estimates in a folder of `xmlc estimate`. If a method uses size weights, learn these weights.
+    """Read the estimates for the test set from a folder of `xmlc estimate`.
+
+    If ``takes_sizes`` is true, learn size weights.
 
     Raises
     ------
     XmlcError
-        The estimates do not belong to this test set.
+        The number of estimates differs from the number of test instances.
     """
     about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
@@ -105,7 +107,7 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
 
 
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
-    """Infer label sets by one method, score them and write the record.
+    """Infer label sets by one method, score the label sets, and write the record.
 
     An untimed call on a few rows compiles the kernels.
     """
@@ -144,9 +146,9 @@ def _scores(
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Return the inference time plus the time of drawing or estimating.
+    """Return the costs of inference. The total time includes drawing samples or estimating marginals.
 
-    An oracle needs neither drawing nor estimating.
+    For an oracle, the total time is None.
     """
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
@@ -185,7 +187,7 @@ def command(
     out: Path,
 ) -> None:
     """Draw samples or estimate marginals once, and run all methods on the result in one process."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # A generator would not check every name.
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # The list makes sure to check every name.
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

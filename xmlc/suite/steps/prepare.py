@@ -1,4 +1,4 @@
-"""Convert a dataset's text files to arrays on disk, and compare the dataset's sizes with published sizes."""
+"""Convert a dataset's text files to arrays on disk, and compare the counts of the data with published counts."""
 
 from __future__ import annotations
 
@@ -33,26 +33,27 @@ from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
 SEED = 0  # Seed of the split of run 0. Other runs add their run number to this seed.
-RELATIVE_TOLERANCE = 5e-3  # Published averages have three to six digits.
+RELATIVE_TOLERANCE = 5e-3  # Published averages are rounded to three to six digits.
 
 
 def prepare(
     dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, filter: Path | None = None
 ) -> tuple[Meta, DataPart, DataPart]:
-    """Read, check and split a dataset, and write it as arrays that can be memory-mapped.
+    """Read, check and split a dataset, and write the data as arrays that can be memory-mapped.
 
     Parameters
     ----------
     dataset : Dataset
-        The catalogue's entry. A file ``source.json`` in the source folder overrides the entry's names of data files.
+        The entry of the dataset in the catalogue. A file ``source.json`` in the source folder overrides the entry's
+        file names.
     source : Path
         Folder with the text files.
     out : Path
         Folder to write. The folder gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
     validation_share : float
-        Share of the training set that is held out for validation. The instances are drawn with seed 0.
+        Fraction of the training set that is held out for validation. The held-out instances are drawn with seed 0.
     filter : Path or None
-        File for `read_pairs`, which replaces the filter file of the entry.
+        File for `read_pairs`. This file replaces the filter file of the entry.
 
     Returns
     -------
@@ -105,11 +106,11 @@ def prepare(
 
 
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return a catalogue entry with the format, the first label id and the file names of a source folder.
+    """Return a catalogue entry with the format, the first label id and the file names of the files in a source folder.
 
-    These values are from ``source.json``. If the folder has no ``source.json``, these values are from the catalogue.
-    Files may then be compressed, such as ``train.txt.xz`` instead of ``train.txt``. The entry's filter file may be
-    missing if another file replaces it (``with_filter=False``).
+    These values are from ``source.json``. If the folder has no ``source.json``, the values are from the catalogue, and
+    files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If another file replaces the entry's
+    filter file (``with_filter=False``), the filter file may be missing.
 
     Raises
     ------
@@ -138,7 +139,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
 
 @contextmanager
 def _copies_named(source: Path) -> Iterator[None]:
-    """In errors, replace the paths of copied files by the paths of the originals, which the user can fix."""
+    """In error messages, replace the paths of copied files by the paths of the originals, which the user can fix."""
     try:
         yield
     except XmlcError as error:
@@ -153,7 +154,7 @@ def _copies_named(source: Path) -> Iterator[None]:
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
-    """Read the training part and the test part in any of the formats."""
+    """Read the training set and the test set in the format of the entry ``files``."""
     format, train, test = files.format, files.train, files.test
     if files.split_files:
         return read_split(source, train[0], files.split_files, files.zero_based)
@@ -167,7 +168,8 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     read = partial(load, format=format, zero_based=files.zero_based)
     try:
         first, second = (read(data, labels=labels) for data, labels in places)
-    # Only the format vw raises this error. Features whose names are no numbers get numbers, the same in both files.
+    # Only the format vw raises this error, if names of features are not numbers. Each name gets the same number in both
+    # files.
     except NoIds:
         vocabulary: dict[str, int] = {}
         first, second = (read(data, labels=labels, vocabulary=vocabulary) for data, labels in places)
@@ -175,7 +177,7 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
 
 
 def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
-    """Return texts about counts that differ from published counts, and averages that differ by more than rounding."""
+    """Return one text for each count or average that differs from the published number by more than rounding."""
     notes = []
     for key in COUNTED:
         if (expected := published.get(key)) is None:
@@ -215,10 +217,10 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 
 
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
-    """Return the test set with only the features of the training set, and notes about differences between the sets.
+    """Return the test set without features that the training set lacks, and notes about differences between the sets.
 
-    Both sets get the larger of their two numbers of labels. Otherwise measures would count different labels on the two
-    sets.
+    The label matrices of both sets get the same number of columns: the larger of the two numbers. Otherwise measures
+    would count different labels on the two sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -232,13 +234,13 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return one SHA-256 over the names and digests of the data files, in order, and the digest of the filter file."""
+    """Return one SHA-256 for the names and digests of the data files, in order, and the digest of the filter file."""
     lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
-    """Read a data file and split it into two parts by the row numbers in its split files.
+    """Read a data file, and split the rows into training and test set by the row numbers in two split files.
 
     Parameters
     ----------
@@ -247,7 +249,7 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
     data : str
         Name of the data file, in the repository format.
     split_files : SplitFiles
-        Names of the files of row numbers. Each of these files has one column for each random split.
+        Names of the two files with row numbers. Each of the files has one column for each random split.
     zero_based : bool
         Whether label ids start from 0.
     """
@@ -258,12 +260,12 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    """Read the pairs of test instance and label that measures leave out.
+    """Return the pairs of a test instance and a label that measures leave out, as a matrix.
 
-    These are the reciprocal pairs of the repository's datasets with label features (LF-). Each line of the file
-    ``filter_labels_test.txt`` has the numbers of an instance and a label, both from 0. If a test instance is itself a
-    label, a prediction of this label is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml,
-    issue 7).
+    In the repository's datasets with label features (LF-), these pairs are the reciprocal pairs. Each line of the file
+    ``filter_labels_test.txt`` has the number of an instance and the number of a label. Both numbers start from 0. If a
+    test instance is itself a label, a prediction of this label is neither rewarded nor penalised
+    (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------
@@ -274,12 +276,12 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
 
     Returns
     -------
-    boolean csr_array of this shape
+    boolean csr_array of shape ``shape``
 
     Raises
     ------
     XmlcError
-        A line does not have two numbers, or a number is not below the number of instances or labels.
+        A line does not contain two numbers, or one of the numbers is too large.
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):
@@ -334,7 +336,7 @@ def command(
     validation_share: float,
     filter: Path | None,
 ) -> None:
-    """Prepare a dataset. Print differences from published counts, and numbers of labels without instances."""
+    """Prepare a dataset, and print notes such as differences from published counts."""
     entry = catalogue_entry(dataset, load_catalogue(*catalogue))
     meta, train, test = prepare(entry, source, out, validation_share, filter)
     Statistics(

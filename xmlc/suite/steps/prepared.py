@@ -1,4 +1,4 @@
-"""Open a prepared dataset: memory-mapped arrays, the validation split, and a description."""
+"""Open a prepared dataset, which consists of memory-mapped arrays, a validation split, and a description."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xmlc.kernels.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
-DataPart = tuple[sparse.csr_array, sparse.csr_array]  # Features X and labels Y.
+DataPart = tuple[sparse.csr_array, sparse.csr_array]  # The features X and the labels Y.
 StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
 COUNTED: tuple[StatisticName, ...] = get_args(StatisticName)
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
@@ -26,7 +26,7 @@ DESCRIBED |= dict.fromkeys(COUNTED[:4], int)
 
 
 class ValidationSplit(TypedDict):
-    """Describe a validation split by its seed and by the share of the training set in the validation part."""
+    """Describe a validation split by its seed, and by the fraction of the training set in the validation part."""
 
     validation_share: float
     seed: int
@@ -40,7 +40,7 @@ class DatasetCounts(TypedDict):
     n_train, n_test, d, m : int
         Numbers of training instances, test instances, features and labels.
     labels_per_instance, instances_per_label : float
-        Averages over the instances and the labels of the training set.
+        Average number of labels of an instance, and average number of instances of a label, in the training set.
     """
 
     n_train: int
@@ -52,7 +52,7 @@ class DatasetCounts(TypedDict):
 
 
 class Meta(DatasetCounts):
-    """Describe a prepared dataset, together with its counts. This is the content of ``meta.json``.
+    """Describe a prepared dataset and its counts. The file ``meta.json`` contains this description.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Meta(DatasetCounts):
         SHA-256 of the source files.
     split : Split
     notes : list of str
-        Texts about differences from published numbers.
+        Notes on the data, such as differences from published numbers.
     """
 
     version: int
@@ -77,12 +77,12 @@ class Meta(DatasetCounts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records. Folders from earlier versions do not mark synthetic data."""
+    """Return the name of a dataset in records. In folders from earlier versions, synthetic data are not marked."""
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
 class Prepared:
-    """Read a folder that `xmlc prepare` wrote. Opening a file that has changed raises an error.
+    """Read a dataset from a folder that `xmlc prepare` wrote. If a file has changed, opening this file raises an error.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Prepared:
     def split(self) -> np.ndarray:
         """Return a mask over the training rows, shape (n_train,).
 
-        True rows are for fitting, False rows for validation.
+        The mask is True for rows that models are fitted to, and False for rows for validation.
         """
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
@@ -121,21 +121,22 @@ class Prepared:
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
     def part(self, name: str, most: int | None = None) -> DataPart:
-        """Return (X, Y) of ``train`` or ``test`` (memory-mapped), or of ``fit`` or ``val`` (copies of training rows).
+        """Return features X and labels Y of the part ``name``.
 
-        If ``most`` is given, ``fit`` and ``val`` contain at most this many rows, drawn with the split's seed.
+        The parts ``train`` and ``test`` are memory-mapped. The parts ``fit`` and ``val`` are copies of training rows.
+        If ``most`` is given, ``fit`` and ``val`` contain at most ``most`` rows, drawn with the split's seed.
         """
         folder, rows = self._rows(name, most)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the numbers, within the training set, of the rows that `part` copies."""
+        """Return the row numbers in the training set of the rows that `part` returns for ``fit`` or ``val``."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
-        """Return the true posteriors P(y_j = 1 | x) of a part of the dataset, or None if they are not stored."""
+        """Return the true posteriors P(y_j = 1 | x) of a part of the dataset, or None if no posteriors are stored."""
         folder, rows = self._rows(name)
         if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
@@ -143,9 +144,10 @@ class Prepared:
         return P if rows is None else P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of instance and label that no measure counts, as a boolean matrix of shape (n, m), or None.
+        """Return the pairs of instance and label that no measure counts, or None if there are no such pairs.
 
-        The true labels Y do not contain these pairs.
+        The pairs are the True entries of a boolean matrix of shape (n, m). The true labels Y do not contain these
+        pairs.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
@@ -159,15 +161,15 @@ class Prepared:
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
-    """Return a mask that is True for the rows for fitting. All other rows are for validation.
+    """Return a mask that is True for the rows that models are fitted to. All other rows are for validation.
 
-    The validation part has ``round(validation_share * n_rows)`` rows. If there are two or more rows, each part has at
-    least one row. The choice of rows depends only on (seed, n_rows), and is the same on every platform.
+    The validation part has ``round(validation_share * n_rows)`` rows. If ``n_rows`` is at least two, each of the two
+    parts has at least one row. The choice of rows depends only on (seed, n_rows), and is the same on every platform.
 
     Returns
     -------
     ndarray of bool, shape (n_rows,)
-        True for the rows that models are fitted to.
+        True for rows that models are fitted to, False for rows for validation.
     """
     if not 0 < validation_share < 1:
         raise XmlcError(f"validation share: found {validation_share}, expected a number between 0 and 1")
@@ -180,7 +182,7 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Draw a random sample of ``most`` row numbers from ``rows``. Return all of ``rows`` if there are at most ``most``.
+    """Return a random sample of ``most`` row numbers from ``rows``, or all of ``rows`` if there are no more.
 
     Parameters
     ----------

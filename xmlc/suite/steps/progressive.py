@@ -24,7 +24,7 @@ ProgressiveRows = tuple[ProgressiveRow, ...]
 
 
 def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[ProgressiveRows, float, float]:
-    """Predict each instance of a stream, then learn from it.
+    """Let a model first predict and then learn each instance of a stream, and score the predictions.
 
     Parameters
     ----------
@@ -32,14 +32,15 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
         An online model that is not fitted.
     X : csr_array, shape (n, d)
     Y : boolean csr_array, shape (n, m)
-        Features and labels of the stream's instances. The rows are visited in order.
+        Features and labels of the stream's instances. The model visits the rows in order.
 
     Returns
     -------
     rows : tuple of ProgressiveRow
-        One row for each of `xmlc.metrics.progressive.checkpoints`.
+        One row of scores for each number of instances in `xmlc.metrics.progressive.checkpoints`.
     constant_accuracy, cpu_seconds : float
-        Accuracy of a predictor that always returns the same label, and CPU seconds of the model for the whole stream.
+        Accuracy of a predictor that always returns the same label, and CPU seconds that the model needs for the whole
+        stream.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
 def command(
     data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
 ) -> None:
-    """Run one stream and write the record of the stream."""
+    """Shuffle the training set, run the model on this stream, and write the record."""
     step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
     X, Y = step.data.part("train")
     order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)

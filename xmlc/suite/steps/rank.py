@@ -39,7 +39,7 @@ def command(
     threads: int,
     out: tuple[Path, ...],
 ) -> None:
-    """Rank labels for the test set with each model, and score the rankings."""
+    """Rank the labels of each test instance with each model, score the rankings, and write one record per model."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)

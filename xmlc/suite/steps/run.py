@@ -1,4 +1,4 @@
-"""Help steps to read data and models, to measure times without compilation, and to write records."""
+"""Provide functions for all steps: read data and models, measure times without compilation, and write records."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ class Step:
         The subcommand of `xmlc`.
     data : Prepared
     about : Record
-        A record that describes the model and the settings. For a trained model, this record is the record of the
-        training.
+        A record that describes the model and the settings. If the model is trained, this is the record of the training.
     threads : int
     """
 
@@ -58,25 +57,25 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the last fields of a record: the environment, and the costs of the step so far."""
+        """Return the fields of a record that are known last: the environment, and the costs of the step so far."""
         return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
 
     def write(
         self, kind: type[Record], out: Path, written: Path | None = None, code: object = None, **content: Any
     ) -> None:
-        """Write a record of the model.
+        """Write a record about the model.
 
         Parameters
         ----------
         kind : type of Record
         out : Path
         written : Path, optional
-            Folder that the step has written, if there is one.
+            Folder that the step has written, if any.
         code : function, optional
             The function of a threshold or inference method. If a user wrote the function, the record's settings contain
             the digest of the code.
         **content
-            Fields that only this kind of record has.
+            The fields of the record that other kinds of records do not have.
         """
         head = self.about.head_fields()
         if issubclass(kind, ModelRecord):
@@ -94,12 +93,15 @@ class TrainedStep(Step):
 
     @classmethod
     def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
-        """Read the record of a training, and open the dataset with the validation split of the training's seed."""
+        """Read the record of a training, and open the dataset.
+
+        The validation split depends on the seed of the training.
+        """
         about = TrainingRecord.read(training)
         return cls(name, Prepared(data, about.seed), about, threads)
 
     def load(self, folder: Path) -> SparseProbabilityEstimator:
-        """Load the step's model from a folder."""
+        """Load the model of this step from a folder."""
         return load_estimator(self.about.estimator, folder, self.threads)
 
 
@@ -111,7 +113,7 @@ class ModelStep(TrainedStep):
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds the options of a trained model to a command.
+    """Return a decorator that adds the options for a trained model and its dataset to a command.
 
     The decorated command gets a `ModelStep` as its first argument.
     """
@@ -137,9 +139,9 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator, whose name in tables is ``called``.
+    """Create an estimator whose name in tables is ``called``.
 
-    Return the step that trains the estimator, and the estimator itself.
+    Return a step that can train the estimator, and the estimator itself.
     """
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
@@ -162,19 +164,21 @@ def step_to_train(
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
-    """Return the fields of a record that identify a prepared dataset."""
+    """Return the description of a prepared dataset for a record."""
     meta: dict[str, Any] = {**prepared.meta}
     sizes = {name: meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
 def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) -> tuple[float, float]:
-    """Call the kernels on a few rows to compile them, then fit and write a model. Return the time without compilation.
+    """Compile the kernels by fitting a few rows, then fit a model and write it to a folder.
+
+    Return the times without compilation.
 
     Returns
     -------
     seconds, cpu_seconds : float
-        Wall seconds, and CPU seconds of all threads.
+        Wall seconds of fitting and writing, and CPU seconds of all threads.
     """
     warm_up(model, *train)
     before = cpu_seconds()
@@ -186,7 +190,7 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
     """Fit a model into a temporary folder next to ``out``.
 
-    The model's arrays are memory-mapped. In the ``with`` block, only a small part of them stays in memory.
+    The model's arrays are memory-mapped. In the ``with`` block, only a small part of the arrays stays in memory.
 
     Yields
     ------
@@ -200,9 +204,9 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the features of a part of the dataset.
+    """Return the features X of a part of the dataset.
 
-    A model of stored estimates is switched to this part's estimates.
+    A model that looks up stored estimates is switched to the estimates of this part.
     """
     if looks_up(model):
         model.look_up(prepared, part)
@@ -212,7 +216,7 @@ def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: s
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Call ``predict`` on a few rows to compile kernels, and then on all rows. Measure the time of the second call.
+    """Call ``predict`` on a few rows to compile kernels, and then on all rows. Only the second call is timed.
 
     Returns
     -------
@@ -228,9 +232,9 @@ def predict_timed(
 
 
 def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
-    """Rank k labels for each test instance, and skip pairs that no measure counts.
+    """Rank k labels for each test instance. Pairs of instance and label that no measure counts are skipped.
 
-    Return the labels as int32 of shape (n, k), and milliseconds per instance.
+    Return the labels as int32 of shape (n, k), and the time in milliseconds per instance.
     """
     X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
     more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
@@ -245,9 +249,9 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
 def estimate_timed(
     step: ModelStep, part: str, threshold: float | np.ndarray, then: Callable[[int, sparse.csr_array], None]
 ) -> float | None:
-    """Estimate a few instances to compile kernels, then all instances in blocks.
+    """Compute estimates for a few instances to compile kernels, then for all instances of a part in blocks.
 
-    The time does not include calls of ``then``.
+    The measured time does not include the calls of ``then``.
 
     Parameters
     ----------
@@ -255,9 +259,9 @@ def estimate_timed(
     part : str
     threshold : float or ndarray, shape (m,)
     then : callable
-        Function that is called for each block, at least once. The arguments are the number of the block's first
-        instance, and the block's estimates. The estimates are a CSR matrix of the estimates above the threshold,
-        without pairs that no measure counts.
+        Function that is called once for each block, and at least once. The arguments are the number of the block's
+        first instance, and the estimates of the block. The estimates are a CSR matrix. It contains the estimates above
+        the threshold, without pairs that no measure counts.
 
     Returns
     -------
@@ -283,9 +287,9 @@ def estimate_timed(
 def write_estimates(
     step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write the estimates of a part above a minimum probability into an existing folder.
+    """Write those estimates of a part that are above a minimum probability into an existing folder.
 
-    Return the estimates, memory-mapped, and milliseconds per instance.
+    Return the memory-mapped estimates, and the time in milliseconds per instance.
 
     Raises
     ------
@@ -303,5 +307,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of the counts per instance. Return None if there are no counts or no instances."""
+    """Return the mean of counts that are given per instance, or None if there are no counts or no instances."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,8 +1,8 @@
-"""Run `xmlc simulate`: infer label sets from samples of known distributions, with exact scores (Figure 1 of gfm2011).
+"""Run `xmlc simulate`: infer label sets from samples of known distributions, and score these sets (gfm2011, Figure 1).
 
-Both models of the paper are chains. Each label depends on the earlier labels only through the number of ones among
-them. Therefore only this number has to be stored. The matrix P of Theorem 3.1 takes O(m^3) terms instead of 2^m. The
-expected F of a prediction is computed exactly, and not estimated from a test sample.
+Both models of the paper are chains. The probability of a label depends only on the number of ones among the earlier
+labels. Therefore only this number has to be stored. Computing the matrix P of Theorem 3.1 then takes O(m^3) terms
+instead of 2^m. The expected F of a prediction is computed exactly, instead of being estimated on a test sample.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # The difference between MEUF and GFM is measured on this many times the usual number of trials.
+PAIRED = 40  # The difference between MEUF and GFM is measured on this multiple of N_TRIALS.
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-# STREAMS is above the number of trials and above every sample size. Each (model, sample size, trial) thus has its own
-# stream.
+# STREAMS is larger than the number of trials and than every sample size. Therefore each combination of model, sample
+# size and trial has its own random stream.
 STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
 ROUNDS = 3
-AT_LEAST = 0.02  # Minimum seconds for which a method runs in each round.
+AT_LEAST = 0.02  # Minimum number of seconds for which a method runs in each round.
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
@@ -70,7 +70,7 @@ def dependent_labels(m: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (m, m)
-        The entries have the same meaning as for `independent_labels`. Here i starts from 0.
+        The entries have the same meaning as for `independent_labels`. In the matrix, i starts from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
@@ -79,11 +79,11 @@ def signed_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
 
     This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
-    1/2. MEUF then predicts every label, and so does the F-maximiser. Here labels are coded as -1 and +1, and the
-    constant is -1. The linear part of the logistic model is -1 + sum_{j<i} (2 y_j - 1). The distribution has p(Y = 0) =
-    0.6 and a second mode at Y = 1. The empty set is the best prediction, but MEUF treats the marginals as small,
-    independent chances of many labels. Expected F is between 0.17 and 0.6, similar to the axis of the paper's plot (0.2
-    to 0.6). With the published model, expected F is between 0.46 and 0.55.
+    1/2. MEUF then predicts every label, and so does the F-maximiser. In the logistic model of this distribution, labels
+    are coded as -1 and +1, and the constant is -1. The linear part is -1 + sum_{j<i} (2 y_j - 1). The empty set has
+    probability 0.6, and the set of all labels is a second mode. The empty set is the best prediction, but MEUF treats
+    the marginals as probabilities of independent labels. Expected F is between 0.17 and 0.6, similar to the axis of the
+    paper's plot (0.2 to 0.6). With the published model, expected F is between 0.46 and 0.55.
 
     Returns
     -------
@@ -97,7 +97,7 @@ MODELS = {"independent": independent_labels, "dependent": dependent_labels, "dep
 
 
 def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
-    """Return matrix P and p(Y = 0) of a chain, by a forward and a backward pass over (label, number of ones).
+    """Compute the matrix P and p(Y = 0) of a chain by a forward and a backward pass over (label, number of ones).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     Returns
     -------
     LabelsBySize
-        The distribution of one instance, with all sizes 1 .. m.
+        The distribution of one instance, for all sizes 1 .. m of label sets.
 
     Notes
     -----
@@ -123,7 +123,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # Rows are numbers of ones among labels 0 .. i. Columns are numbers of ones among all labels.
+    after = np.eye(m + 1)  # Rows: number of ones among labels 0 .. i. Columns: number of ones among all labels.
     for i in reversed(range(m)):
         # The sum adds rows one by one, so that the order is fixed.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
@@ -133,7 +133,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Return the expected F of predictions under one known distribution (gfm2011, equation 6), with 0/0 = 1.
+    """Return the expected F of each prediction under one known distribution (gfm2011, equation 6), with 0/0 = 1.
 
     Parameters
     ----------
@@ -173,16 +173,16 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 def simulate(
     seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
-    """Infer label sets from samples of each model in `MODELS`, and score them by the exact expected F.
+    """Infer label sets from samples of each model in `MODELS`, and score the label sets by the exact expected F.
 
     Parameters
     ----------
     seed : int
     n_trials : int
         Number of independent trials for each model and sample size, at least two. The difference between MEUF and GFM
-        is measured on `PAIRED` times as many trials. These trials include the trials of all other scores.
+        is measured on `PAIRED` times as many trials. All other scores are measured on the first of these trials.
     sample_sizes : sequence of int
-        In ascending order.
+        Numbers of samples, in ascending order.
     m : int
         Number of labels.
     n_jobs : int or None
@@ -191,7 +191,7 @@ def simulate(
     Returns
     -------
     dict of ModelScores
-        The scores of each model.
+        The scores of each model, by the model's name.
     """
     return {
         name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
@@ -222,12 +222,12 @@ def _simulate_model(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means of ``scores`` over the trials (the last axis), and the standard errors of these means."""
+    """Return the means of ``scores`` over trials (the last axis), and the standard errors of these means."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F of a method that knows the distribution exactly: the method's limit for large samples."""
+    """Return the expected F of a method that knows the distribution exactly. This is the limit for many samples."""
     known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
@@ -241,9 +241,9 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the time of inference from samples grows with the number of labels (Figure 1, right).
 
-    One thread runs the methods in turns. The result is the minimum time of each method over `ROUNDS` rounds. Each
-    method first runs once without a measurement, so that no time includes compilation. All trials with the same number
-    of labels are the instances of one call.
+    One thread runs the methods in turns. The time of a method is the minimum over `ROUNDS` rounds. Each method first
+    runs once without a measurement, so that no time includes compilation. One call gets all trials with the same number
+    of labels as its instances.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
-    """Return a function that calls a method on samples.
+    """Return a function without arguments that calls a method on samples.
 
     If the method takes marginals, each call also computes the marginals from the samples.
     """

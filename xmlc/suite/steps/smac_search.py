@@ -1,8 +1,9 @@
-"""Search by SMAC, like plt2016 (Section 6.1, Appendix C). This module requires the package ``smac``.
+"""Search hyperparameters by SMAC, as plt2016 does (Section 6.1, Appendix C). This module requires the package ``smac``.
 
 SMAC is sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for
-general algorithm configuration", LION 2011). A random forest over all earlier trials predicts the mean and the variance
-of the objective. The next trial has the largest expected improvement. This module calls the program SMAC3.
+general algorithm configuration", LION 2011). A random forest that is fitted to all earlier trials predicts the mean and
+the variance of the objective. The next trial is the one with the largest expected improvement. This module calls the
+program SMAC3.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DETERMINISTIC_SEED = 0  # SMAC gives this seed to each trial of a deterministic 
 def smac_search(
     space: Space, objective: TrialObjective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
-    """Try ``first``, then the trials that SMAC's facade for hyperparameter optimisation proposes.
+    """Try ``first``, then the hyperparameters that SMAC's facade for hyperparameter optimisation proposes.
 
     The first quarter of the trials is a Sobol design. Afterwards, a model of all earlier trials chooses each trial. No
     decision depends on measured times. However, SMAC iterates over sets of strings, so the trials also depend on
@@ -36,12 +37,12 @@ def smac_search(
     """
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # SMAC may cause warnings. One reason is the mean of an empty array if every remaining point has been tried.
+        # SMAC may cause warnings, for example from the mean of an empty array if all remaining points have been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         place = Path(folder)
         scenario = Scenario(configurations, output_directory=place, deterministic=True, n_trials=budget, seed=seed)
-        # By default SMAC refits its model after eight trials. If a trial takes seconds, it costs little time to refit
-        # the model after every trial.
+        # By default, SMAC refits its model after every eight trials. Here SMAC refits the model after every trial,
+        # because this takes little time compared with a trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         if first is not None:
@@ -59,7 +60,10 @@ def smac_search(
 
 
 def _parameter(name: str, values: Range) -> Any:
-    """Convert a range to a ConfigSpace hyperparameter. A finite choice becomes the indices 0, 1, ... of its values."""
+    """Convert a range to a hyperparameter of ConfigSpace.
+
+    A finite choice becomes the indices 0, 1, ... of its values.
+    """
     if values.values:
         return Categorical(name, list(range(len(values.values))))
     if values.integer:
@@ -68,10 +72,10 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _value(values: Range, chosen: Any) -> object:
-    """Return the value that SMAC chose for a hyperparameter.
+    """Return the value of a hyperparameter in a trial that SMAC proposes.
 
     A number is rounded as a person would type it (`Range.typed`).
 
-    SMAC's model uses the number before rounding. The difference is at most half a unit of the third digit.
+    SMAC's model uses the number before rounding, which differs by at most half a unit of the third digit.
     """
     return values.values[int(chosen)] if values.values else values.typed(float(chosen))

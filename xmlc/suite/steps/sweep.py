@@ -38,7 +38,10 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Train and rank with each value. Hyperparameters from options override those in the record of the training."""
+    """Train and rank with each value.
+
+    Hyperparameters from options override the hyperparameters in the record of the training.
+    """
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.split != "full" or step.about.dataset.digest != step.data.digest:
         raise XmlcError(f"{training}: found another training, expected one on the whole training set of {data}")

@@ -1,4 +1,4 @@
-"""Write a synthetic dataset: both parts as text, their true posteriors, and a description of the source."""
+"""Write a synthetic dataset: training and test set as text, the true posteriors, and a description of the source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xmlc.data.writer import repository_writer
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, file_facts, load_catalogue
 from xmlc.suite.options import catalogue_option
 
-ROWS_AT_A_TIME = 1 << 16  # Number of rows of X and Y in memory at a time. All posteriors are in memory at once.
+ROWS_AT_A_TIME = 1 << 16  # Maximum number of rows of X and Y in memory at a time. All posteriors are in memory at once.
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
@@ -30,7 +30,9 @@ KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": Obj
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
-    """Draw a dataset and write it to the folder ``out``. The folder is created only when all its files are complete.
+    """Draw a dataset at random, and write it to the folder ``out``.
+
+    The folder is created only when all its files are complete.
 
     Parameters
     ----------
@@ -38,8 +40,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Values of all parameters in `SIZES`. The mapping also has the kind's parameters whose values differ from their
-        defaults.
+        Values of all parameters in `SIZES`, and of the kind's other parameters whose values differ from the defaults.
     out : Path
     n_jobs : int
         Threads.

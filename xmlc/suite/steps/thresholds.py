@@ -32,14 +32,15 @@ from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import METHODS, Tuned, fit_unlabelled, scores_of, tune
 
-Estimated = Mapping[str, sparse.csr_array]  # Maps the part, ``val`` or ``test``, to its estimates.
+Estimated = Mapping[str, sparse.csr_array]  # Maps a part, ``val`` or ``test``, to the estimates of this part.
 Scores = dict[str, float]
 
 
 def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
-    """Tune thresholds over the grid of a method, by the method's measure on the validation set.
+    """Tune thresholds over the grid of a method, and return the result and the time of tuning.
 
-    Score each grid point on the test set.
+    The grid point with the best value of the method's measure on the validation set is chosen. Each grid point is also
+    scored on the test set.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     spe : mapping of str to csr_array of float32, shape (n, m)
         Estimates for the parts ``val`` and ``test``.
     min_probability : float
-        Minimum probability of the stored estimates.
+        The minimum probability with which the estimates are stored.
     method : str
         A name in `xmlc.thresholds.sweeps.METHODS`.
 
@@ -73,15 +74,15 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 
 
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
-    """Predict label sets of the test set with one threshold per label, and return the milliseconds per instance.
+    """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
 
-    The time is measured while the model predicts. The predictions are compared with the saved estimates ``spe``, shape
-    (n, m).
+    The model predicts from the features. These predictions are compared with predictions from the saved estimates
+    ``spe`` of shape (n, m). The time does not include the comparison.
 
     Raises
     ------
     XmlcError
-        The model's predictions differ from its saved estimates.
+        The predictions of the model differ from the predictions from its saved estimates.
     """
 
     def compare(first: int, answer: sparse.csr_array) -> None:
@@ -97,11 +98,11 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Return scores of thresholds by every measure, on the validation set if it has estimates, and on the test set."""
+    """Return the scores of thresholds on the validation set and on the test set, and resampled test scores."""
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
-    # All bootstrap replicates use the same label sets, so label sets are computed only once.
+    # All bootstrap replicates use the same label sets, so the label sets are computed only once.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
@@ -110,7 +111,7 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
 
 
 def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
-    """Predict label sets of the test set with the best thresholds, score them, and write ``<method>.json``."""
+    """Predict label sets for the test set with the best thresholds, score them, and write ``<method>.json``."""
     grid = tuple(GridScores(**point._asdict()) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
     ms = predict_test(step, spe["test"], tuned.thresholds)
@@ -135,7 +136,9 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
 
 
 def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
-    """Evaluate methods that need no validation set, with a model of the whole training set. Write a record per method.
+    """Evaluate methods that need no validation set, with a model that is trained on the whole training set.
+
+    Write one record per method.
 
     Parameters
     ----------
@@ -143,9 +146,9 @@ def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
     min_probability : float
-        Only test estimates greater than this value are used.
+        Only test estimates above this probability are used.
     out : Path
-        Folder for ``<method>.json``.
+        Folder in which ``<method>.json`` is written for each method.
     """
     prior = priors(step.data.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
@@ -159,13 +162,13 @@ def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set.
+    """Calibrate estimates on the validation set, and write a record with calibration errors.
 
-    Record the estimates' errors on the test set before and after calibration.
+    The record contains the errors of the estimates on the test set before and after calibration.
 
-    An error is the distance between estimates and observed shares of true labels. Both errors are measured on the
-    labels that the original estimates rank first. A calibrated estimate is a step function, so ties would otherwise
-    decide which labels rank first.
+    An error is the distance between estimates and observed frequencies of true labels. The errors before and after
+    calibration are measured on the labels that the original estimates rank first. The calibration is a step function,
+    so ties of calibrated estimates would otherwise decide which labels rank first.
     """
     (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)
@@ -220,7 +223,7 @@ def command(
             try:
                 tuned, seconds = tune_timed(step, spe, min_probability, method)
                 evaluate(step, spe, method, tuned, seconds, folder)
-            except Exception as error:  # A user's method may raise any error.
+            except Exception as error:  # A method that a user wrote may raise any error.
                 let_through(error)
                 said = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
                 raise XmlcError(f"threshold method {method}: {said}") from error

@@ -1,4 +1,4 @@
-"""Run `xmlc train`: train one estimator on one part of a dataset, with one or more seeds."""
+"""Run `xmlc train`: train an estimator on a part of a dataset, once for each seed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(
     out: tuple[Path, ...],
     record: tuple[Path, ...],
 ) -> None:
-    """Train with each seed and save the models."""
+    """Train a model with each seed, and write the models and their records."""
     search: SearchSummary | None = None
     for seed, folder, file in each_in_turn(seed=seeds, out=out, record=record):
         prepared = Prepared(data, seed)

@@ -1,7 +1,7 @@
 """Run `xmlc tune`: search for the hyperparameters with the highest P@1 on the validation set.
 
-A search runs on the 80/20 split (plt2016, Section 6.1 and Appendix C). The module `smac_search` contains the search by
-SMAC.
+A search trains on 80 % of the training set and validates on 20 % (plt2016, Section 6.1 and Appendix C). The module
+`smac_search` contains the search by SMAC.
 """
 
 from __future__ import annotations
@@ -40,28 +40,29 @@ from xmlc.suite.steps.run import dataset_of, trained_beside
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 METHODS = ("random", "smac")
 IN_STAGES = "stages"
-IN_ONE = 45  # An instance's score is the mean of P@1, P@3 and P@5, as a whole number in units of 1/45.
+IN_ONE = 45  # The score of an instance is the mean of P@1, P@3 and P@5, as a whole number of units of 1/45.
 
 
 @dataclass(frozen=True)
 class Search:
-    """Describe a search that is ready to run."""
+    """Describe a search for hyperparameters."""
 
-    #: Name of the search method in results.
+    #: Name of the search method in the search result.
     method: str
     #: Maximum number of trials.
     budget: int
     #: The ranges or the stages from the configuration.
     space: object
-    #: Pairs of a hyperparameter and a value that the search may try. If the range is an interval, these values are its
+    #: Pairs of a hyperparameter and a value that the search may try. For an interval, the pairs contain only the two
     #: ends.
     tried: list[tuple[str, object]]
     #: Function that runs the search. Its argument is the objective function.
     run: Callable[[TrialObjective], None]
-    #: Number of 80/20 splits over which the mean of P@1, P@3 and P@5 is maximised. None maximises P@1 on the first
-    #: split.
+    #: Number of 80/20 splits. The objective is the mean of P@1, P@3 and P@5 over these splits, or P@1 on the first
+    #: split if ``splits`` is None.
     splits: int | None = None
-    #: Maximum numbers of instances for training and for scoring a trial. None sets no limit.
+    #: Maximum number of instances for training a trial, and maximum number of instances for scoring a trial. None sets
+    #: no limit.
     fitted: int | None = None
     validated: int | None = None
     #: Hyperparameters that all trials use instead of the configured values. The final model does not use these values.
@@ -69,17 +70,17 @@ class Search:
 
     @property
     def chosen_by(self) -> str:
-        """Return a text about the objective that the search maximises."""
+        """Return a text that describes the objective that the search maximises."""
         what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
         return f"{what} on the 20 % of the training set that validation holds"
 
     def worth(self, trial: Trial) -> float:
-        """Return the objective of one trial."""
+        """Return the value of the objective for one trial."""
         return mean_precision(trial) if self.splits else trial["p@1"]
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Return a search in the ranges ``space``. ``first`` are the hyperparameters of the first trial.
+    """Return a search in the ranges ``space``. ``first`` contains the hyperparameters of the first trial.
 
     Raises
     ------
@@ -95,21 +96,21 @@ def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, 
 def in_stages(
     stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, trial_overrides: Hyperparameters
 ) -> Search:
-    """Return a search that tries trials in stages.
+    """Return a search in stages.
 
     Parameters
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        Average number of labels of an instance. In a trial, the name of this parameter may replace the value of a
-        hyperparameter.
+        Average number of labels of an instance. In a trial, a hyperparameter may have the text `LABELS_PER_INSTANCE` as
+        its value, which stands for this number.
     splits : int or None
-        Number of splits on which trials are scored. If the number is given, all equally good trials go on to the next
-        stage.
+        Number of splits on which each trial is scored. If this number is given, the next stage starts from all equally
+        good trials.
     sample : bool
         Whether to train and score on a sample of the data, as for an untuned dataset.
     trial_overrides : dict
-        Hyperparameters that override those of every trial.
+        Hyperparameters that all trials use instead of the configured values.
     """
     trials = resolved(stages, labels_per_instance)
     return Search(
@@ -126,7 +127,7 @@ def in_stages(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the name `LABELS_PER_INSTANCE` in stages by the average number of labels, rounded and at least 1."""
+    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels, rounded and at least 1."""
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
         [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
@@ -135,9 +136,9 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 
 
 class Trials:
-    """Compute the objective of trials: train on one part of each split, score on the other part, and keep the results.
+    """Compute the objective of trials, and keep the results.
 
-    The test set is never used.
+    A trial is trained on one part of each split, and scored on the other part. The test set is never used.
 
     Parameters
     ----------
@@ -145,20 +146,19 @@ class Trials:
     folder : Path
         Folder of the prepared dataset.
     make : callable
-        Returns an estimator for the hyperparameters of a trial. All trials have the same seed, and differ only in their
-        hyperparameters.
+        Function that returns an estimator for the hyperparameters of a trial. All trials have the same seed.
     out : Path
-        Path of the search result. Each trial's model is in a temporary folder next to this path, one model at a time.
+        Path of the search result. The model of the current trial is in a temporary folder next to this path.
     progress : Progress
-        Display that counts the trials.
+        Progress bar that counts the trials.
     about : str
-        Start of the printed line about each trial.
+        Text at the start of the line that is printed for each trial.
 
     Attributes
     ----------
     done : list of Trial
-        Trials in order, each with hyperparameters, precisions as shares, training seconds and paired errors. A paired
-        error is the standard error of the difference from an earlier trial on the same instances.
+        The trials in order, each with hyperparameters, precisions (from 0 to 1), training seconds and paired errors. A
+        paired error is the standard error of the difference from an earlier trial on the same instances.
     instances : int
         Number of distinct instances in the validation parts of all splits.
     """
@@ -173,7 +173,7 @@ class Trials:
         self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Train with the given hyperparameters, and return the objective of this trial."""
+        """Run a trial with the given hyperparameters, and return the value of its objective."""
         found, seconds = [], 0.0
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
@@ -195,23 +195,24 @@ class Trials:
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
         self._progress.update(1)
-        # Print to standard output, because the workflow redirects only standard error to a log.
+        # The line is printed to standard output, because the workflow redirects only standard error to a log.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
-    """Return the standard error of the mean difference between two trials, over splits that share instances.
+    """Return the standard error of the mean difference between two trials. The splits may share instances.
 
     The function sums whole numbers, so the error is exactly 0 if all differences are 0.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        Sum of the differences of each instance over the splits that contain the instance.
+        The difference between the two trials' scores of each instance, summed over the splits that contain the
+        instance.
     times : ndarray of int64, shape (n,)
-        Number of splits that contain each instance.
+        The number of splits that contain each instance.
     """
     n, in_all, total = times.size, int(times.sum()), int(differences.sum())
     squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
@@ -220,18 +221,18 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 
 
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
-    """Call ``objective`` with all trials of the stages, one stage after another.
+    """Call ``objective`` with each trial of the stages, one stage after another.
 
     A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. If
-    several trials are equally good, the first of these trials is used. No trial is repeated.
+    several trials are equally good, the first of these trials counts as the best. No trial is repeated.
 
     Parameters
     ----------
     stages : list of list of dict
     objective : callable
-        Returns the number to maximise for given hyperparameters.
+        Function that returns the number to maximise for given hyperparameters.
     ties : bool
-        Whether to combine the next stage with each of several equally good trials, instead of only the first.
+        Whether to combine the next stage with all equally good trials, instead of with only the first of these trials.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -253,9 +254,8 @@ def search_in_ranges(
 ) -> None:
     """Call ``objective`` with up to ``budget`` trials. The first trial has the given hyperparameters.
 
-    No search therefore ends with a lower objective than the given hyperparameters have. The first trial is left out if
-    one of the given values is outside its range. The result of the search may then be worse than the given
-    hyperparameters.
+    Therefore the best trial is at least as good as the given hyperparameters. If one of the given values is missing or
+    outside its range, the first trial is left out. The result may then be worse than the given hyperparameters.
 
     Parameters
     ----------
@@ -263,13 +263,14 @@ def search_in_ranges(
         ``smac`` ends early if no untried values are left in the space.
     space : dict of str to Range
     objective : callable
-        Returns the number to maximise for one value of each hyperparameter. The number must be finite.
+        Function that returns the number to maximise, given one value of each hyperparameter. The number must be finite.
     budget : int
         Number of trials, at least 1.
     seed : int
-        Seed, not negative. The trials depend on the seed, the space, the given values and the results of ``objective``.
+        A seed that is not negative. The trials depend on the seed, the space, the given values and the results of
+        ``objective``.
     given : dict of str to value
-        Configured hyperparameters. Values outside the space are ignored.
+        Configured hyperparameters. Values outside the ranges are ignored.
 
     Raises
     ------
@@ -291,7 +292,7 @@ def search_in_ranges(
 
 
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
-    """Draw hyperparameters at random.
+    """Yield ``n_trials`` random sets of hyperparameters.
 
     Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter search.
     """
@@ -346,7 +347,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Run the search without reading the test set."""
+    """Run a search without reading the test set, and write the search result."""
     if (space is None) == (stages is None):
         raise XmlcError("found both or none of --space and --stages, expected one of them")
     if tuned is not None and stages is None:
@@ -374,7 +375,7 @@ def command(
         dataset=dataset_of(prepared),
         estimator=estimator,
         method=search.method,
-        budget=budget if stages is None else len(trials.done),  # A search in stages tries no trial twice.
+        budget=budget if stages is None else len(trials.done),  # A search in stages leaves out repeated trials.
         chosen_by=search.chosen_by,
         space=search.space,
         fixed=fixed,
@@ -389,7 +390,10 @@ def command(
 
 
 def check_tried(search: Search, estimator: str) -> None:
-    """Raise an error if a search has unknown hyperparameters or invalid values. This check runs before any training."""
+    """Raise an error if a search contains an unknown hyperparameter or an invalid value.
+
+    This check runs before any training.
+    """
     first = make_estimator(estimator, dict(reversed(search.tried)), 0, 1)
     for name, value in search.tried:
         check_value(type(first), name, value)
