@@ -85,7 +85,8 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Later readers
     of a file check its checksum. The old folder is deleted, including manual edits. Processes on this machine can still
-    use deleted files that they have mapped. Processes on other machines of a network file system lose such files.
+    use deleted files that they have mapped. Processes on other machines of a network file system lose deleted
+    files.
 
     If the process is killed, either the old or the new folder is complete. Between two renamings, no folder has the
     name ``path`` for a moment.

@@ -71,7 +71,7 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 def allocating(zero: bool) -> Any:
     """Return an implementation of ``np.zeros`` (if ``zero`` is true) or ``np.empty`` for kernels.
 
-    Numba's own implementations would compile a function for each type and caller.
+    With numba's own implementations, numba compiles a function for each type and caller.
     """
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:

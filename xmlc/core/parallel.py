@@ -1,10 +1,10 @@
 """Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
 
 A task depends only on the data (a block of rows, a tree node), never on the number of threads. Results are therefore
-bit-identical for any number of threads. A free thread takes the next task. If tasks are unequal, this balances the load
-better than a static split. The calling thread runs tasks, too. A calling thread that only waits would compete with the
-other threads for the interpreter's lock. With a waiting caller, 100 tasks of 10 microseconds took 6.0 ms on two cores.
-With a working caller, the same tasks take 1.2 ms.
+bit-identical for any number of threads. A free thread takes the next task. A static split of the tasks would balance
+the load worse if tasks are unequal. The calling thread runs tasks, too. A calling thread that only waits would compete
+with the other threads for the interpreter's lock. With a waiting caller, 100 tasks of 10 microseconds took 6.0 ms on
+two cores. With a working caller, the same tasks take 1.2 ms.
 
 After Ctrl-C, all running tasks are completed first. An immediate exception could be raised while numba converts the
 arguments or results of a kernel. Numba does not expect an exception during this conversion and crashes. A second Ctrl-C
