@@ -71,7 +71,7 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on this number.
 
         Returns
         -------

@@ -102,7 +102,7 @@ class SyntheticModel:
             Range of row numbers. For example, draw a training set from rows 0 .. a and a test set from rows a .. b of
             the same model.
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on this number.
 
         Returns
         -------
