@@ -20,7 +20,8 @@ def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
     The pivot is the value at position k. In more than half of the columns, exactly the values before the pivot exceed
-    the pivot. The kernel then adds these values without moving them. Most other calls end after one or two passes.
+    the pivot. In such a column, the kernel adds the values before the pivot without moving them. Most other calls end
+    after one or two passes.
 
     Parameters
     ----------

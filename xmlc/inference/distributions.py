@@ -252,9 +252,9 @@ def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:
 def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, expected_f: np.ndarray) -> float:
     """Estimate an upper bound of the mean loss of expected F due to a minimum probability.
 
-    The number of true labels without estimates estimates the sum of the dropped marginals. `truncation_bound` is linear
-    in this sum, except for the first term, min(delta, 2 kappa). The first term is concave in delta, so its mean over
-    instances is at most its value at the mean of delta.
+    The sum of the dropped marginals is estimated by the number of true labels without estimates. `truncation_bound` is
+    linear in this sum, except for the first term, min(delta, 2 kappa). The first term is concave in delta, so its mean
+    over instances is at most its value at the mean of delta.
 
     Parameters
     ----------
