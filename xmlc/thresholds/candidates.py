@@ -87,7 +87,7 @@ class Candidates(NamedTuple):
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            # An estimate above its minimum may equal the minimum in float32. Its label is then not predicted.
+            # If an estimate above its minimum equals the minimum in float32, its label is not predicted.
             least = np.where(last > none, largest, np.maximum(minima, below))
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least).astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():

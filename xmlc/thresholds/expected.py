@@ -63,9 +63,9 @@ class ExpectedF(ThresholdMethod):
     min_share : float
         Minimum threshold, as a share of the mean threshold over the labels that have estimates. Use 0 to predict label
         sets for the instances passed to ``fit``. Use 0.25 for other instances, which may have estimates of labels
-        without estimates in ``fit``. With 0, such a label would be predicted for each instance that has an estimate of
-        the label. With ``zero_division=1``, any value above 0 also affects labels whose best prediction is empty. The
-        thresholds of such labels are then at least the mean threshold.
+        without estimates in ``fit``. With 0, a label without estimates in ``fit`` would be predicted for each instance
+        that has an estimate of the label. With ``zero_division=1``, any value above 0 also affects labels whose best
+        prediction is empty. The thresholds of these labels are then at least the mean threshold.
 
     Attributes
     ----------

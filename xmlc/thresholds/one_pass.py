@@ -73,7 +73,7 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
 class OnePassMethod(ThresholdMethod):
     """Serve as the base class of `FTA` and `OFO`.
 
-    `STO` sorts stored estimates, but these two methods need no stored estimates.
+    `STO` sorts stored estimates, but `FTA` and `OFO` need no stored estimates.
     """
 
     n_jobs: int | None
@@ -210,7 +210,10 @@ class FTA(OnePassMethod):
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return each label's lowest candidate threshold, float32 of shape (m,). Only higher estimates are needed."""
+        """Return each label's lowest candidate threshold, float32 of shape (m,).
+
+        Only estimates above this threshold are needed.
+        """
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
