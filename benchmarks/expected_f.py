@@ -184,7 +184,7 @@ def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
 
 
 def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array) -> Iterator[Score]:
-    """Yield for each of `BANDS` the number of labels, the number of positives and the sum of estimates."""
+    """Yield the number of labels, the number of positives and the sum of estimates for each of `BANDS`."""
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
     for low, end in pairwise((*BANDS, np.inf)):

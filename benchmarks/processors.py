@@ -109,7 +109,7 @@ def witnesses() -> dict[str, str]:
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield a line for each imitated processor: whether all results in ``differs`` differ.
 
-    If not, the test was incomplete.
+    If a result in ``differs`` does not differ, the test was incomplete.
 
     Parameters
     ----------

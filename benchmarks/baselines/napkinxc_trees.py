@@ -123,7 +123,7 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # With a value outside these domains, napkinXC ends the process.
+    domains: ClassVar[dict[str, Domain]] = {  # With a value outside its domain, napkinXC ends the process.
         "arity": whole(2, MANY),
         "max_leaf": whole(1, MANY),
         "eta": POSITIVE,
@@ -233,8 +233,8 @@ class NapkinXCOPLT(NapkinXCOnline):
 class NapkinXCIPLT(NapkinXCOnline):
     """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first (Algorithm 1).
 
-    napkinXC also trains auxiliary classifiers, with which its tree could grow as in OPLT. Training times include their
-    cost.
+    napkinXC also trains auxiliary classifiers, with which its tree could grow as in OPLT. Training times include the
+    cost of the auxiliary classifiers.
 
     Parameters
     ----------
