@@ -1,1 +1,1 @@
-"""Read, check and resolve the configuration. Define the runs that the configuration asks for, and all project paths."""
+"""Read and check the configuration, and list the runs that it requests. Define the paths of all files in a project."""

@@ -140,7 +140,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Describe one entry of the catalogue. config/README.md explains the keys to users."""
+    """Describe one entry of the catalogue. config/README.md explains the keys of an entry to users."""
 
     #: The name of the dataset, which is the key of the entry.
     name: str = ""
@@ -242,24 +242,24 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return an entry for each set of files that a folder or mirror may have, in order of preference."""
+        """Return one entry for each set of files that may make up the dataset, in order of preference."""
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return a folder's files that may belong to the dataset. Keys are names without suffixes such as ``.gz``."""
+        """Return the files in a folder that may belong to the dataset, by name without suffixes such as ``.gz``."""
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
         return {name: file for name, file in found if file.is_file()}
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
-        """Return the first of `layouts` whose files are all in ``found``, or None."""
+        """Return the first entry of `layouts` whose files are all in ``found``, or None if there is no such entry."""
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return a copy of the entry in which ``found`` replaces the names of files."""
+        """Return a copy of the entry in which each file name is replaced by its value in ``found``."""
         names, split = {file: found.get(file, file) for file in self.files}, self.split_files
         return replace(
             self,
@@ -284,7 +284,7 @@ Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="names of dat
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
-    """Read and check the catalogue. Entries in later files take precedence.
+    """Read and check the catalogue. If two files have an entry of the same name, the entry in the later file is used.
 
     Without files, only datasets of a mirror can be used.
 

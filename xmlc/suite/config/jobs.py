@@ -1,4 +1,4 @@
-"""Decide which methods and seeds share one job, and derive the options of the jobs' commands.
+"""Choose the methods and seeds that share one job, and build the options of the jobs' commands.
 
 Running a method often takes less time than starting a process.
 """
@@ -35,7 +35,7 @@ def dropped(project: Project) -> str:
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the distinct threshold methods that suites use for a model on a dataset.
+    """Return the threshold methods that suites use for a model on a dataset, without repetitions.
 
     If suites without a paper list the dataset, only these suites count. Otherwise the suites of papers count. The
     result does not depend on the suites that are selected for this run. Therefore another selection of papers or

@@ -137,7 +137,10 @@ class Declared:
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the selections without whose records the table or figure is not built."""
+        """Return the selections that decide whether the table or figure is built.
+
+        At least one of them must have records.
+        """
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:

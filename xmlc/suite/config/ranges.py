@@ -70,7 +70,7 @@ class Range:
         return self.values or (self.typed(self.low), self.typed(self.high))
 
     def typed(self, value: float) -> int | float:
-        """Round a number of an interval to an integer or to three significant digits, as a person would type it."""
+        """Round a value of an interval to an integer or to three significant digits, as a person would type it."""
         if self.integer:
             return round(value)
         return float(min(max(float(f"{value:.3g}"), self.low), self.high))

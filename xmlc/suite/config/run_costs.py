@@ -36,7 +36,7 @@ DOWNLOADED = 0.6  # Bytes of a dataset's archive of text files, per byte of the 
 
 
 class Job(NamedTuple):
-    """Identify the job of a model's step.
+    """Identify a job, which runs one step for a model.
 
     The job of a search has no seed and no split. Only a sweep has ``paper`` and ``sweep``.
     """

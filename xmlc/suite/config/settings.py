@@ -1,4 +1,4 @@
-"""Read the settings in config/config.yaml. Options of the command line take precedence."""
+"""Read the settings in config/config.yaml. Options of the command line take precedence over this file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RequestedSearch:
 
 @dataclass(frozen=True)
 class Settings:
-    """Hold the settings of a run. config/README.md explains the keys to users."""
+    """Hold the settings of a run. config/README.md explains these settings to users."""
 
     papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
@@ -49,7 +49,7 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check the configuration and return it as settings.
+        """Check the content of config.yaml and return it as settings.
 
         Texts from the command line are converted to numbers and None.
 
@@ -74,7 +74,7 @@ class Settings:
 
     @property
     def named_datasets(self) -> list[str]:
-        """Return the datasets that the settings select by name."""
+        """Return the datasets that the settings select by name. The list is empty if the settings name no dataset."""
         return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Find the source of a dataset: files that the user downloaded, a mirror, or the addresses of the catalogue."""
+"""Find the source of a dataset: files that the user downloaded, a mirror, or the addresses in the catalogue."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def sources_in(place: Path, dataset: Dataset) -> list[Path]:
 
 
 def lacks(place: Path, dataset: Dataset) -> str:
-    """Return a text about the files in a folder and the files that were expected in the folder."""
+    """Return a text that names the files in a folder and the files that were expected in the folder."""
     found = ", ".join(file.name for file in listed(place)) or "no files"
     return f"{place}: found {found}, expected {wanted(dataset)}"
 

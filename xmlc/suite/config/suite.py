@@ -169,7 +169,7 @@ class ModelSpec:
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
     def values_on(self, dataset: str) -> Hyperparameters:
-        """Return the model's hyperparameters on one dataset."""
+        """Return the hyperparameters of the model on a dataset."""
         return self.datasets.get(dataset, self.hyperparameters)
 
 
@@ -195,7 +195,7 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Describe the training of a model on the whole training set with several values of one hyperparameter."""
+    """Describe a sweep: a model is trained on the whole training set with several values of one hyperparameter."""
 
     model: Name
     hyperparameter: str

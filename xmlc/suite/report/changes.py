@@ -16,7 +16,7 @@ SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A ke
 
 
 class Change(NamedTuple):
-    """Hold one changed setting.
+    """Hold one setting that changed between two runs.
 
     The text ``where`` names the models and datasets for which the setting changed. The text is empty if the setting
     changed for all models and datasets.

@@ -49,7 +49,7 @@ class UnmatchedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the comparison of one table.
+    """Hold the comparison of two versions of one table, or of our table with a paper's table.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ def _check(row: tuple[str, ...], where: str) -> None:
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return the variation of each number in the CSV file over seeds."""
+    """Return how much each number in the CSV file varies over seeds."""
     found = {}
     for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
         values = [float(text) for text in texts.split()]
@@ -93,7 +93,7 @@ def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return our value for each seed, for each table cell with a published number.
+    """Return the values of our seeds for each table cell that has a published number.
 
     ``known`` contains the tables' records.
 

@@ -61,7 +61,7 @@ class Failure:
         return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Return whether this failure may be the reason for a missing cell of this dataset and model."""
+        """Return whether this failure may be the reason for a missing table cell of a dataset and model."""
         return self.dataset == dataset and self.model in ("", model)
 
 
@@ -122,7 +122,7 @@ class Result(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Return the column heading under which the file is counted."""
+        """Return the column of the status table in which the file is counted: "Done", "Blocked" or "Missing"."""
         return "Done" if self.done else "Blocked" if self.causes else "Missing"
 
 

@@ -152,7 +152,7 @@ def _within_noise(number: Number) -> bool:
 
 
 def _variation(number: Number) -> str:
-    """Return a text with the largest change that seeds alone explain, or "unknown" without several seeds."""
+    """Return a text with the largest change that seeds alone can explain, or "unknown" if no run has several seeds."""
     return "unknown" if math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 

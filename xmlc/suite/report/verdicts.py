@@ -177,7 +177,7 @@ def unit_of_last_digit(text: str) -> float:
 
 
 class Spread(NamedTuple):
-    """Hold how much one of our numbers varies from run to run.
+    """Hold the variation of one of our numbers from run to run.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ def half_width(
 
 @dataclass(frozen=True)
 class Judge:
-    """Judge our numbers against published ones.
+    """Compare our numbers with published numbers, and give verdicts.
 
     The verdicts depend on the variation between our runs, on the paper's number of runs, and on the paper's split.
     """

@@ -52,7 +52,7 @@ class Verified:
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, file: Path, check: Callable[[], object]) -> bool:
-        """Check one file, and return whether it is undamaged."""
+        """Call ``check`` to check a file, and return whether the file is undamaged."""
         self.files += 1
         try:
             check()
@@ -63,7 +63,7 @@ class Verified:
         return True
 
     def read(self, place: Path) -> None:
-        """Check a file, or all files in a folder."""
+        """Check a file, or all files in a folder and its subfolders."""
         if not place.is_dir():
             if check := _check_of(place):
                 self.check(place, check)

@@ -132,7 +132,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Yield one function per source, in the order of the attempts.
+    """Yield one function for each source of a dataset, in the order in which the sources are tried.
 
     Each function fetches the dataset from its source.
     """
@@ -186,7 +186,7 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Try to download ``name``, ``name.gz`` and so on from a mirror, and return the path of the first file that exists.
+    """Try to download ``name``, ``name.gz`` and so on from a mirror, and return the path of the first downloaded file.
 
     Raises
     ------

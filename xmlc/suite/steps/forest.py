@@ -24,7 +24,7 @@ EXEMPLARY = 2  # Number of trees for which objectives are recorded.
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and with all trees. Return the scores and times.
+    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and with all trees. Return a row of scores for each.
 
     Parameters
     ----------

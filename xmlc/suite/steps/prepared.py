@@ -111,7 +111,7 @@ class Prepared:
 
     @cached_property
     def split(self) -> np.ndarray:
-        """Return a mask over the training rows, shape (n_train,).
+        """Return a mask over the rows of the training set, as an array of shape (n_train,).
 
         The mask is True for rows that models are fitted to, and False for rows for validation.
         """
