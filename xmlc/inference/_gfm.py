@@ -336,7 +336,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     ids : uint32 (L,)
         The labels, in the order of P.
     kept : uint32, at least as long as the set
-        Receives the labels of the best set, in no order.
+        Receives the labels of the best set, in any order.
 
     Returns
     -------
