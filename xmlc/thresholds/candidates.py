@@ -108,7 +108,7 @@ def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = Fa
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
     common : bool
-        Whether to find common thresholds of all labels.
+        Whether to find the candidates for a common threshold of all labels, instead of the candidates of each label.
     """
     distinct, m = np.empty(0), Y.shape[1]
     if spe.dtype == np.float64:

@@ -323,9 +323,9 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     chosen : bool (nnz,)
         Whether each estimate's label is predicted. Updated in place.
     places : int32 (k,)
-        Scratch, one entry for each label that an instance may get.
+        Scratch array with one entry for each label that an instance may get.
     gains : float64 (k,)
-        Scratch, one entry for each label that an instance may get.
+        Scratch array with one entry for each label that an instance may get.
     """
     mass, sizes, n_changed = np.zeros(positives.size), positives.copy(), 0
     for e in range(labels.size):

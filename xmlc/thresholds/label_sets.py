@@ -133,7 +133,7 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates that are not calibrated.
+            Estimates before calibration.
 
         Raises
         ------

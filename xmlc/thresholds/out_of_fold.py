@@ -57,8 +57,8 @@ class OutOfFold(Estimator):
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of models of folds to train at the same time, in threads. The result does not depend on ``n_jobs``. Each
-        model may also use several threads.
+        Number of threads. Each thread trains the model of one fold at a time. The result does not depend on ``n_jobs``.
+        Each model may also use several threads.
 
     Attributes
     ----------
