@@ -128,15 +128,15 @@ class Elsewhere:
     form : {"unit", "raw"}
         Form of the rows on which the contenders are trained.
     subset : str
-        Test instances that the contenders rank.
+        Subset of the test instances that the contenders rank, such as "all".
     calibrate : bool
         Whether to scale times to this machine.
 
     Attributes
     ----------
     tasks : list of Task
-        The task whose time scales other times, if scaling was requested and the task was also measured elsewhere.
-        Measure the task together with the contenders' tasks.
+        The task whose time scales other times. The list is empty if no scaling was requested, or if no result measured
+        elsewhere fits the contenders or the task. Measure the task together with the contenders' tasks.
 
     Raises
     ------

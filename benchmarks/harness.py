@@ -84,7 +84,7 @@ class Data:
         Raises
         ------
         XmlcError
-            If the folder contains no dataset.
+            The folder contains no dataset.
         """
         prepared = Prepared(folder)
         return cls(prepared.meta["name"], *prepared.part("train"), *prepared.part("test"))

@@ -206,7 +206,8 @@ class NapkinXCOPLT(NapkinXCOnline):
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Passes over the instances, all in one order. With a warm start, each of the two runs has this number of passes.
+        Number of passes over the instances, all in the same order. With a warm start, each of the two runs has this
+        number of passes.
         First each instance is scaled to Euclidean length 1, and then a constant feature of 1 is added.
     random_state : int
         Seed of the order of the instances and of the policy.
