@@ -21,16 +21,35 @@ class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances.
 
     The size is O(m + ones of an instance + largest table).
+
+    Attributes
+    ----------
+    place : int32 (m,)
+        Row of counters of each label. All entries are -1 between instances.
+    column : int64 (largest size + 1,)
+        Index of each size among the sizes that occur.
+    columns : int32 (ones + FILL,)
+        Index of the sample's size for each positive label.
+    sizes : float64 (largest size + 1,)
+        The sizes that occur.
+    ids : uint32 (ones + 1,)
+        Labels in the order of their first occurrence.
+    keys : uint64 (ones,)
+        Sort key of each label. The upper bits are n_samples - count, and the lower bits are the id.
+    counts : uint32 (labels x sizes of an instance,)
+        Counters, which are all 0 between instances.
+    shares : float64 (n_samples + 1,)
+        Entry c is the share c / n_samples.
     """
 
-    place: np.ndarray  # int32 (m,): each label's row of counters. All entries are -1 between instances.
-    column: np.ndarray  # int64 (largest size + 1,): index of each size among the sizes that occur
-    columns: np.ndarray  # int32 (ones + FILL,): for each positive label, the size index of its sample
-    sizes: np.ndarray  # float64 (largest size + 1,): the sizes that occur
-    ids: np.ndarray  # uint32 (ones + 1,): labels in the order of their first occurrence
-    keys: np.ndarray  # uint64 (ones,): sort keys of labels, n_samples - count in the upper bits and the id in the lower
-    counts: np.ndarray  # uint32 (labels x sizes of an instance,): counters, all zero between instances
-    shares: np.ndarray  # float64 (n_samples + 1,): entry c is the share c / n_samples
+    place: np.ndarray
+    column: np.ndarray
+    columns: np.ndarray
+    sizes: np.ndarray
+    ids: np.ndarray
+    keys: np.ndarray
+    counts: np.ndarray
+    shares: np.ndarray
 
 
 @njit(cache=True, nogil=True)
