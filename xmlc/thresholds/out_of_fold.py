@@ -182,7 +182,7 @@ def unfitted(estimator: Any) -> Any:
         from sklearn.base import clone
     except ImportError:
         return deepcopy(estimator)
-    return clone(estimator, safe=False)  # an object without hyperparameters is deep-copied
+    return clone(estimator, safe=False)  # An object without hyperparameters is deep-copied.
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> CSR:
