@@ -28,7 +28,7 @@ from xmlc.kernels.csr import unit_rows
 FILE = Path(__file__).with_name("elsewhere.csv")
 ANY, UNIT_ROWS, ALL = "any", "unit", "all"
 CALIBRATION, CALIBRATION_METHOD = "calibration", "PLT, liblinear"
-# Maps the first digits of the SHA-256 of the test set's label sets to the name of the train/test split.
+# Maps a digest of the test set's label sets (the first digits of SHA-256) to the name of the train/test split.
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
     "b55c543cb0bc8d4a": "repository 1",  # bibtex
