@@ -82,7 +82,7 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=in_one_line()(files): files(),  # a study's rules may also use the target as input
+            lambda wildcards, files=in_one_line()(files): files(),  # A study's rules may also use `target` as input.
         localrule: True
         message:
             f"All files of target {target} are up to date"
