@@ -103,8 +103,11 @@ def programs() -> str:
 def others() -> str:
     """Return the table of further estimators on two datasets."""
     names = {name: f"{contender}-default" for name, contender in MODELS.items()}
-    columns = {(f"{dataset}: {title}", dataset): key for dataset in SETS[1:] for title, key in OTHERS.items()}
-    return "\n".join(table(measured("comparison.csv"), names, columns))
+    rows, lines = measured("comparison.csv"), []
+    for dataset in SETS[1:]:
+        header, rule, *cells = table(rows, names, {(title, dataset): key for title, key in OTHERS.items()})
+        lines += [f"| {dataset} {line}" for line in cells]
+    return "\n".join((f"| dataset {header}", f"| --- {rule}", *lines))
 
 
 def ratios() -> Iterator[tuple[str, str, str, float]]:
@@ -150,7 +153,8 @@ def tuned() -> Iterator[str]:
 def page(text: str) -> str:
     """Return the page with both tables from the measurements."""
     tables = iter((programs(), others()))
-    return re.sub(r"^\| program \| (?:nDCG|delicious).*?(?=\n\n)", lambda _: next(tables), text, flags=re.M | re.S)
+    start = r"^\| (?:program \| nDCG|dataset \| program)"
+    return re.sub(rf"{start}.*?(?=\n\n)", lambda _: next(tables), text, flags=re.M | re.S)
 
 
 def figures() -> dict[Path, str]:
