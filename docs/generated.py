@@ -55,10 +55,8 @@ values lie in a narrower range ([Models](../models.md)).
     "datasets": """# Datasets
 
 This page lists the datasets of the [catalogue](../configuration.md#datasetsyaml). The key `datasets` of a run takes
-these names. Sizes are the published ones, if there are any. You can also add
-[your own dataset](../extending.md#a-dataset).
-
-## Datasets of papers and programs
+these names. Training and test are published numbers of instances. A source links to the homepage of its dataset.
+If no licence is listed, it is unknown. You can also add [your own dataset](../extending.md#a-dataset).
 """,
     "measures": """# Measures
 
@@ -76,9 +74,11 @@ interval of its effect lies above the margin. The claim holds if more than half 
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
-    """Return a Markdown table. ``right`` has the numbers of the columns that are aligned to the right."""
+    """Return a Markdown table without empty columns. ``right`` has the numbers of columns aligned to the right."""
+    rows = list(rows)
+    filled = [i for i in range(len(header)) if any(row[i] != "" for row in rows)]
     aligned = ["---:" if i in right else "---" for i in range(len(header))]
-    lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, aligned, *rows)]
+    lines = [[str(row[i]).replace("|", "\\|") for i in filled] for row in (header, aligned, *rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -173,20 +173,27 @@ def datasets() -> str:
         known = {**entry.known_shape, **(entry.synthetic or {})}
         known |= {short: known[long] for short, long in (("d", "n_features"), ("m", "n_labels")) if long in known}
         sizes = [f"{known[key]:,}" if key in known else "" for key in ("n_train", "n_test", "d", "m")]
-        return f"`{entry.name}`", *sizes, *((entry.edition, terms(entry)) if not entry.synthetic else ())
+        source = "" if entry.synthetic else source_of(entry)
+        return f"`{entry.name}`", *sizes, ", ".join(used[entry.name]), source
 
-    header = ("dataset", "training instances", "test instances", "features", "labels")
-    real = [(*row(one), ", ".join(used[one.name])) for one in entries.values() if not one.synthetic]
-    parts = [HEADS["datasets"], table((*header, "source", "licence", "papers"), real, range(1, 5))]
+    def rows(synthetic: bool, sized: bool = True) -> list[tuple[object, ...]]:
+        of_kind = [row(one) for one in entries.values() if bool(one.synthetic) == synthetic]
+        return [one for one in of_kind if any(one[1:5]) == sized]
+
+    header = ("dataset", "training", "test", "features", "labels", "papers", "source")
+    parts = [HEADS["datasets"]]
+    parts += ["## Datasets of papers and programs\n", table(header, rows(synthetic=False), range(1, 5))]
+    parts += ["## Datasets without published sizes\n", table(header, rows(synthetic=False, sized=False))]
     parts += ["## Synthetic datasets\n", "`xmlc synth` generates these datasets.\n"]
-    parts += [table(header, [row(one) for one in entries.values() if one.synthetic], range(1, 5))]
+    parts += [table(header, rows(synthetic=True), range(1, 5))]
     return "\n".join(parts)
 
 
-def terms(entry: Dataset) -> str:
-    """Return the licence of a dataset with a link to its homepage."""
-    said = entry.licence or "unknown"
-    return f"[{said}]({entry.homepage})" if entry.homepage else said
+def source_of(entry: Dataset) -> str:
+    """Return the source of a dataset with a link to its homepage, and its licence if it is known."""
+    source = f"[{entry.edition}]({entry.homepage})" if entry.homepage else entry.edition
+    known, _, note = (entry.licence or "unknown").partition("unknown; see the homepage")
+    return source + (f". Licence: {known}" if known not in ("", "unknown") else note if note.startswith(" (") else "")
 
 
 def function_of(measure: str) -> str:
@@ -229,8 +236,8 @@ def statements() -> str:
             rule = f"{said.unit}: {above}" + (f" ({' '.join(said.because.split())})" if said.because else "")
             rule += ". One case against refutes it" if said.every else ""
             rule += ". A cost, not counted" if said.cost else ""
-            rows.append((f"`{claim.name}`", said.statement, f"{said.stated}: {said.source}", rule))
-        header = ("claim", "statement", "place", "measured effect and margin")
+            rows.append((f"{said.statement} `{claim.name}`", f"{said.stated}: {said.source}", rule))
+        header = ("claim", "place", "measured effect and margin")
         parts += [f"## {paper}\n", f"*{suites[paper].title}*\n", table(header, rows)]
     return "\n".join(parts)
 
