@@ -36,6 +36,8 @@ html_theme = "furo"
 html_title = f"xmlc {version}"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_extra_path = ["_page", "figure1.png"]  # the report that `make docs` makes of the five seeds; the README's figure
 
 # A name in backticks that does not exist is an error, but for commands and for what is private.
@@ -60,6 +62,8 @@ def with_links_of_the_site(app, docname, source):
     if docname in OF_THE_REPOSITORY:
         app.env.note_dependency(str(file))
         source[0] = file.read_text(encoding="utf-8")
+    if docname == "readme":
+        source[0] = source[0].replace("# xmlc", "# README", 1)  # the home page has the title xmlc
     if docname == "configuration":
         source[0] = GENERATED["with_types"](source[0])
     to_generated = os.path.relpath(HERE / "generated", (HERE / docname).parent)
@@ -86,7 +90,14 @@ def with_anchors_that_exist(app, pagename, templatename, context, doctree):
         context["body"] = re.sub(r'#(xmlc\.[\w.]+)"', named, context["body"])
 
 
+def with_levels_of_headings(app, pagename, templatename, context, doctree):
+    """Add the level that screen readers need to the headings of the navigation. Sphinx and furo leave it out."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def setup(app):
     """Connect the pages' links."""
     app.connect("source-read", with_links_of_the_site)
     app.connect("html-page-context", with_anchors_that_exist)
+    app.connect("html-page-context", with_levels_of_headings, priority=900)  # furo makes the navigation at 500
