@@ -83,7 +83,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return the variant of an estimator, the number of trees or passes, and the arity of the trees."""
+    """Return the variant of an estimator in shapes.csv, the number of trees or passes, and the arity of the trees."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
     drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops

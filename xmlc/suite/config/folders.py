@@ -38,8 +38,8 @@ def config_files(name: str, config: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        In a clone, the list has one file. In a study, the list has the package's file. If the study has its own file,
-        this file follows.
+        In a clone, the list has one file. In a study, the list has the package's file. If the study has its own file of
+        this name, this file follows.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

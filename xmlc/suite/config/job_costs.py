@@ -129,7 +129,7 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
 
     An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table
     contains a quotient: the number of estimates of an instance above the minimum, divided by its number of labels. The
-    quotient was measured on synthetic copies with 1/64 of the instances, or 1/16 for wiki10-31k.
+    quotient was measured on synthetic copies of datasets with 1/64 of the instances, or 1/16 for wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt

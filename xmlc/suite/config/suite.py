@@ -113,7 +113,7 @@ class ModelSpec:
     #: if `from_suite` is set.
     estimator: str = ""
     #: Another suite that defines a model or baseline of the same name. All keys of that model except ``without`` are
-    #: copied. Its ``title`` is copied only if this model has no title.
+    #: copied. The key ``title`` is copied only if this model has no title.
     from_suite: str | None = None
     #: Hyperparameters on each dataset that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
@@ -346,7 +346,7 @@ def read_suite(file: Path) -> Suite:
     Raises
     ------
     XmlcError
-        The same errors as in `read_suites`.
+        A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
     content = _read(file)
     models, baselines = ({name: _resolved((key, name), model, file) for name, model in found.items()}

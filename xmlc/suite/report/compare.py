@@ -136,7 +136,7 @@ def compare(
     ------
     XmlcError
         A path does not exist, or a file is not a table of a suite. A table lacks a column with keys, or two of its rows
-        have the same keys. One of ``columns`` is in no table.
+        have the same keys. A column in ``columns`` is in no table.
     """
     for path in (left, right):
         if not path.exists():
@@ -186,7 +186,7 @@ def in_order(name: str) -> tuple[bool, str, tuple[bool, int, str]]:
 def _tables(folder: Path, of: Path) -> set[str]:
     """Return the names of the tables in a folder and its subfolders.
 
-    Only subfolders with the name of a suite in ``of`` count.
+    A subfolder is searched only if the folder ``of`` has a suite of the same name.
     """
     suites = [path.name for path in of.iterdir() if path.is_dir() and _is_suite(path)]
     files = [file for suite in suites for file in (folder / suite).glob("*.csv")]
@@ -205,8 +205,8 @@ def _is_suite(folder: Path) -> bool:
 def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     """Return the name of a table's suite, and the definition of the table.
 
-    The suite and the table are named in the first manifest next to one of the files. Without a manifest, the folder and
-    the name of the first file are used.
+    The function reads the names of suite and table from the first manifest next to one of the files. Without a
+    manifest, the folder and the name of the first file are used.
 
     Raises
     ------
@@ -284,7 +284,7 @@ def compare_with_published(
     columns: Collection[str] = (),
     failed: Callable[[Number], str] = lambda number: "",
 ) -> Comparison:
-    """Compare a paper's table with ours, and judge each number by its own interval.
+    """Compare a paper's table with our table, and judge each of our numbers by a separate interval.
 
     If a paper repeats a statistic in each row of a dataset, the statistic is compared only once. ``failed`` is a
     function that returns the reason why a number is missing.
@@ -313,7 +313,7 @@ def compare_with_published(
 def place_of(keys: Sequence[str], key: Key, quantity: str) -> tuple[Key, str]:
     """Return the row key and the quantity that identify a cell.
 
-    For a dataset's statistic, the row key has only the dataset.
+    If the quantity is a statistic of a dataset, the row key contains only the dataset.
     """
     if "dataset" in keys and column(quantity).kind == "constant":
         key = (key[keys.index("dataset")],)
@@ -362,7 +362,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
 
 
 def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[Verdict]:
-    """Return the number of judged numbers for each verdict.
+    """Return how many numbers have each verdict.
 
     If ``kind`` is given, only numbers of this kind are counted.
     """
@@ -390,7 +390,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines of text that count the verdicts on a paper's numbers.
 
-    Measured numbers come first. Numbers of another kind are counted only if we ran some of them.
+    Measured numbers come first. Numbers of another kind are counted only if we ran at least one number of this kind.
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"

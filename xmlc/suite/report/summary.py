@@ -157,7 +157,7 @@ def _variation(number: Number) -> str:
 
 
 def _moved(one: Comparison) -> str:
-    """Return a text about the changes in a table: verdicts on claims, columns, and parts that only one run has."""
+    """Return a text about a table: changed verdicts on claims, changed columns, and parts that only one run has."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)

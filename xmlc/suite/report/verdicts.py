@@ -234,7 +234,7 @@ def half_width(
     ours, theirs : int
         Number of runs in our mean, and in the published mean.
     other_split : bool
-        Whether the paper's split may differ from ours. The variance then includes the split error of ``spread``.
+        Whether the paper's split may differ from ours. If so, the variance includes the split error of ``spread``.
 
     Returns
     -------
@@ -264,8 +264,8 @@ class Judge:
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: Maps pairs of paper and dataset whose measured numbers are not counted to the dataset that is counted instead.
-    #: Both datasets are splits of the same instances.
+    #: The dataset that is counted instead, for each paper and dataset whose measured numbers are not counted. Both
+    #: datasets are splits of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)

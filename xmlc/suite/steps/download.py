@@ -58,10 +58,10 @@ class Fetched(NamedTuple):
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     """Fetch all files of a dataset or none into the folder ``out``.
 
-    Print a line for each source that lacks the dataset. Three kinds of sources are tried in this order. The first are
-    files that the user put into ``manual/<dataset>`` next to ``out``. The second is the mirror. The third are the
-    addresses and alternatives in the catalogue. The first download from an address of the catalogue records digests in
-    ``digests/<dataset>.json`` next to ``out``. Later downloads from the same source are checked against these digests.
+    Print a line for each source that lacks the dataset. Files that the user put into ``manual/<dataset>`` next to
+    ``out`` are tried first. The mirror is tried next, followed by the addresses and alternatives in the catalogue. The
+    first download from an address of the catalogue records digests in ``digests/<dataset>.json`` next to ``out``. Later
+    downloads from the same source are checked against these digests.
 
     Parameters
     ----------
@@ -71,10 +71,9 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
         describes the data files.
     mirror : str, optional
         Folder or base URL whose subfolder ``<dataset>/`` contains the dataset. A mirror and ``manual/<dataset>`` may
-        have three kinds of files. The first kind are the files that the catalogue names. The second kind are
-        ``train.txt`` and ``test.txt`` in the repository format. The third kind are the matrices ``X.trn.npz``,
-        ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All these files may be compressed. A folder may also have one
-        archive of these files.
+        contain the files that the catalogue names. Instead, they may contain ``train.txt`` and ``test.txt`` in the
+        repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All these
+        files may be compressed. A folder may also have one archive of these files.
 
     Returns
     -------

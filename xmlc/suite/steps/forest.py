@@ -70,13 +70,13 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
     The learned attribute ``objectives_`` of an estimator contains the objectives. For each tree, the attribute has two
     arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).
     The root has level 1. The second array is the node's objective after each epoch (ndarray of float64, shape (nodes,
-    epochs)). Without this attribute, the result is empty.
+    epochs)). If an estimator has no attribute ``objectives_``, the result is empty.
     """
     rows = []
     for tree, (levels, values) in enumerate(getattr(model, "objectives_", [])[:EXEMPLARY]):
         for level in np.unique(levels).tolist():
             found = values[levels == level]
-            # The sum adds nodes one by one, so that the order is fixed.
+            # The sum adds nodes one by one, so that the order of additions is fixed.
             summary = found.min(axis=0), sum(found) / len(found), found.max(axis=0)
             low, mean, high = (tuple(each.tolist()) for each in summary)
             rows.append(LevelObjectives(tree=tree, level=level, nodes=len(found), minimum=low, mean=mean, maximum=high))

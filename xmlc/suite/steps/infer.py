@@ -40,7 +40,7 @@ class Basis:
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Samples of label vectors if the model can draw samples. Otherwise the marginals p(Y_i = 1).
+        Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1) otherwise.
     draw_ms, estimate_ms : float or None
         Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. At least
         one of the two numbers is None. For an oracle, both numbers are None.
@@ -77,7 +77,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
     """Read the estimates for the test set from a folder of `xmlc estimate`.
 
-    If ``takes_sizes`` is true, learn size weights.
+    If ``takes_sizes`` is true, also learn a weight for each size of a label set.
 
     Raises
     ------

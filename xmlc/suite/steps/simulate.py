@@ -125,7 +125,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     P = np.empty((m, m))
     after = np.eye(m + 1)  # Rows: number of ones among labels 0 .. i. Columns: number of ones among all labels.
     for i in reversed(range(m)):
-        # The sum adds rows one by one, so that the order is fixed.
+        # The sum adds rows one by one, so that the order of additions is fixed.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
@@ -147,7 +147,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    # The sum adds sizes one by one, so that the order is fixed.
+    # The sum adds sizes one by one, so that the order of additions is fixed.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
     n, k = Y_hat.shape[0], np.diff(Y_hat.indptr)
     sums = np.bincount(np.repeat(np.arange(n), k), gains[Y_hat.indices, np.repeat(k, k) - 1], n)
@@ -242,8 +242,8 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the time of inference from samples grows with the number of labels (Figure 1, right).
 
     One thread runs the methods in turns. The time of a method is the minimum over `ROUNDS` rounds. Each method first
-    runs once without a measurement, so that no time includes compilation. One call gets all trials with the same number
-    of labels as its instances.
+    runs once without a measurement, so that no time includes compilation. All trials with the same number of labels are
+    instances of a single call.
 
     Parameters
     ----------

@@ -263,7 +263,7 @@ def search_in_ranges(
         ``smac`` ends early if no untried values are left in the space.
     space : dict of str to Range
     objective : callable
-        Function that returns the number to maximise, given one value of each hyperparameter. The number must be finite.
+        Function that returns the number to maximise, given a value of each hyperparameter. The number must be finite.
     budget : int
         Number of trials, at least 1.
     seed : int

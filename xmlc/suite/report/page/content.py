@@ -63,7 +63,10 @@ class PagePaper:
 
 @dataclass
 class Page:
-    """Hold the contents of the whole page. The field ``fingerprint`` is the fingerprint of the folder of tables."""
+    """Hold the contents of the whole report page.
+
+    The field ``fingerprint`` is the fingerprint of the folder of tables.
+    """
 
     papers: list[PagePaper]
     fingerprint: Fingerprint
