@@ -76,7 +76,7 @@ class PublishedCounts(Shape):
     """Hold the published counts and averages of a dataset, and the source of these numbers.
 
     Averages are over the training instances or over the labels. ``nonzeros`` is the average number of non-zeros of an
-    instance. xmlc does not report a difference between the published ``nonzeros`` and the average in the data.
+    instance. This number is not compared with the data.
     """
 
     n_train: NotRequired[PositiveCount]

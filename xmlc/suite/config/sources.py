@@ -33,9 +33,9 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     -------
     list of str
         If the source is a folder on this machine, the list contains names and checksums of the files, but not the
-        folder's path. If the source is a web mirror, the list contains the address of the dataset in the mirror,
-        because changes of files on the web cannot be seen. Without a source, the list contains names and checksums of
-        the files that were copied earlier, for example from a former mirror.
+        folder's path. If the source is a web mirror, the list contains only the address of the dataset. Changes of
+        files on the web cannot be seen. Without a source, the list contains names and checksums of the files that were
+        copied earlier, for example from a former mirror.
     """
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # The dataset was not fetched yet, or the description of its files is damaged.

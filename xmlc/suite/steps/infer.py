@@ -45,8 +45,8 @@ class Basis:
         Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. At least
         one of the two numbers is None. For an oracle, both numbers are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two averages: the number of marginals above the minimum per
-        instance, and the number of true labels below the minimum per instance.
+        The minimum probability of the marginals, and two averages over instances: the number of marginals above the
+        minimum, and the number of true labels below the minimum.
     sizes : SizeWeights or None
         A weight for each size of a label set, if a method needs these weights.
     """
