@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from xmlc import TextClassifier
 from xmlc.cli import texts
 from xmlc.data.formats import load
-from xmlc.models import OPLT, PLT, Stacking
+from xmlc.models import OPLT, PLT, SparseWeightedNearestNeighbors, Stacking
 
 ROWS = [
     ("boil rice", ["cooking"]),
@@ -289,6 +289,7 @@ def test_names_select_ranking_preset_and_defaults(train, tmp_path):
         (("--estimator", "plt-ranking"), PLT.for_ranking(n_jobs=1)),
         (("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'), PLT.for_ranking(n_jobs=1, tol=0.5)),
         (("--estimator", "plt"), PLT(n_jobs=1)),
+        (("--estimator", "SparseWeightedNearestNeighbors"), SparseWeightedNearestNeighbors(n_jobs=1)),
         (("--stream",), OPLT(n_jobs=1)),
     ):
         assert run("fit", train, *given, "--out", tmp_path / "model") == 0

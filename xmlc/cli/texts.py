@@ -27,7 +27,7 @@ from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.plt.estimator import RANKING
-from xmlc.models.registry import DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
+from xmlc.models.registry import CLASS_NAMES, DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
 BATCH = 1000  # Number of texts in a batch. A command reads a batch, and then predicts or learns.
@@ -107,9 +107,10 @@ def fit_command(
 ) -> None:
     """Train and save a model, and print the size of the training data."""
     estimator = estimator or (STREAMING if stream else DEFAULT)
-    name, values = estimator if ":" in estimator else estimator.lower(), parameters
-    if ":" not in name and name not in (known := [*ESTIMATORS, PRESET]):
-        said = f"expected {nearest(name, known)}, module:Class or path/to/file.py:Class"
+    lower, values = estimator.lower(), parameters
+    name = estimator if ":" in estimator else CLASS_NAMES.get(lower, lower)
+    if ":" not in name and name not in (*ESTIMATORS, PRESET):
+        said = f"expected {nearest(name, [*LEARNERS, PRESET])}, module:Class or path/to/file.py:Class"
         raise XmlcError(f"--estimator: found {estimator!r}, {said}")
     if name == PRESET:
         name, values = "plt", RANKING | values

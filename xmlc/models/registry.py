@@ -37,6 +37,8 @@ ESTIMATORS = LEARNERS | {
     "estimates": "xmlc.models.oracle:SavedEstimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
+#: The name of each estimator by the name of its class in lower case.
+CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in LEARNERS.items()}
 DEFAULT = "stacking"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator by default.
 STREAMING = "oplt"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator for streams.
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
