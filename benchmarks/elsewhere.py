@@ -86,7 +86,10 @@ def split_of(Y_test: sparse.csr_array) -> str:
 
 
 def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
-    """Return the results to compare with the contender ``method``: on the same split, form of the rows and subset."""
+    """Return the results with which the contender ``method`` is compared.
+
+    The fields ``split``, ``rows`` and ``subset`` of a returned result (see `Figure`) are the given value or "any".
+    """
     wanted = (split, rows, subset)
     return [
         figure

@@ -24,7 +24,7 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     m : int
         Number of labels.
     n_cells : int
-        Number of states, at least 2. 0 means one state for each number of positives, which makes the result exact.
+        Number of states: at least 2, or 0. With 0, each number of positives has a state, so that the result is exact.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

@@ -79,8 +79,8 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 def is_validated(matrix: object) -> bool:
     """Return whether a matrix has the mark of `validated`, and has since kept its shape and index arrays.
 
-    `as_csr` and `load_csr` mark the matrix that they return, but not the user's matrix. Matrices that other code may
-    have changed in place therefore have no mark.
+    `as_csr` and `load_csr` set the mark of the matrix that they return, but leave the user's matrix without a mark.
+    Matrices that other code may have changed in place therefore have no mark.
     """
     mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, sparse.csr_array):

@@ -22,10 +22,11 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     Parameters
     ----------
     files : sequence of Path
-        The first three files contain the instance, the feature and the value of each non-zero feature value. The fourth
-        and fifth file contain the instance and the label of each pair of instance and label. An instance without
-        features is missing from the first three files. An instance without labels is missing from the fourth and fifth
-        file. If there are more instances than lines, an error reports damaged files.
+        The first three files have one line for each non-zero of X: the first file contains the instance, the second
+        file the feature, and the third file the value. The fourth and fifth file have one line for each non-zero of Y:
+        the fourth file contains the instance, and the fifth file the label. An instance without features is missing
+        from the first three files. An instance without labels is missing from the fourth and fifth file. If there are
+        more instances than lines, an error reports damaged files.
 
     Returns
     -------

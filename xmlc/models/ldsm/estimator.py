@@ -49,8 +49,9 @@ class LdSM(AveragedForest):
     Parameters
     ----------
     n_trees : int
-        Size of the forest. Trees differ only by random numbers, which choose the order of the instances, ties or
-        initial weights. Tree t does not depend on the number of trees.
+        Size of the forest. Trees differ only by random numbers. These determine the order of the instances, the choice
+        among equally good directions, and the initial weights (see ``shuffle``, ``ties`` and ``initial_weights``). Tree
+        t does not depend on the number of trees.
     arity : int
         M, the number of children of an inner node, from 2 to 8.
     max_nodes : int or None

@@ -114,7 +114,8 @@ class Lanes(NamedTuple):
         SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
 
     `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
-    takes only two passes, GRADIENT and MEANS. Each product of conjugate gradients takes another pass.
+    takes only two passes, GRADIENT and MEANS. Each step of conjugate gradients takes another pass over the
+    rows, CONJUGATE.
 
     Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update these arrays in place.
     The index of one lane is ``lane``.

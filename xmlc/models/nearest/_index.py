@@ -291,7 +291,7 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
     entries, runs
         See `by_feature`.
     first : int
-        Place of the first feature with lists.
+        The smallest place of a feature that has lists. Features in smaller places are frequent, see `NeighbourIndex`.
     steps : float32 (n_lists,)
         See `NeighbourIndex`.
     cursors : uint32 (n_lists,)

@@ -373,8 +373,8 @@ def new_node(tree, label):
 def has_capacity_to_extend(tree, v):
     """Return whether there is capacity to extend node v by a label.
 
-    An extension needs at most three new nodes with small blocks. In addition, an extension either needs a block with as
-    many rows as the block of v, or adds two columns to the block of v.
+    An extension creates at most three nodes and a few small, empty blocks. In addition, an extension either creates a
+    block with as many rows as the block of v, or adds two columns to the block of v.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1

@@ -527,7 +527,7 @@ class PLT(SparseProbabilityEstimator):
     def _search(self) -> tuple[str, int]:
         """Check and return the search algorithm and its beam width.
 
-        Users may change the algorithm and the width after training.
+        Users may change ``search`` and ``beam`` after training.
         """
         for name in ("search", "beam"):
             check_value(type(self), name, getattr(self, name))

@@ -199,8 +199,8 @@ class TextClassifier(Estimator):
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters, also nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
 
-        If ``estimator`` or ``vectorizer`` is None and you set one of its hyperparameters, the default of `fit` replaces
-        None.
+        If ``estimator`` is None and you set a hyperparameter of the estimator, ``estimator`` becomes the default
+        estimator of `fit` with this hyperparameter. The same holds for ``vectorizer``.
 
         Raises
         ------

@@ -37,7 +37,9 @@ USUAL = {
 # Weight of the distances from USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a copy with
 # 1/64 of its instances.
 WEIGHT = 0.3
-LEAST = 0.01  # Lower bound of each variable. The bound is below 1, because a tree of few nodes is a fraction of a unit.
+# Lower bound of each variable. The bound is below 1, because `variant_of` counts an LdSM tree of few nodes as less than
+# one unit.
+LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
 MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly reach it.
 

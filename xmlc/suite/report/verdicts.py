@@ -48,7 +48,7 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     definition : TableDefinition
         The definition of the number's table, which names the models that the paper measured itself.
     model : str or None
-        The model of the number's row.
+        The model in the same table row as the number. None if the row names no model.
     """
     about = column(name)
     if about.cost:

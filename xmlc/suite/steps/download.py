@@ -305,8 +305,8 @@ def no_data(path: Path) -> str:
 def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
     """Download the files of a dataset, all or none.
 
-    The command tries three sources in this order. The first is your own copy in the folder manual/DATASET next to OUT:
-    the files, or one archive with them. Then come the mirror and the addresses in the catalogue.
+    The command tries three sources in this order: your folder, the mirror, and the addresses in the catalogue. Your
+    folder is manual/DATASET next to OUT. It contains your own copy of the files, or one archive with the files.
 
     Your folder and the mirror must have the files that the catalogue names, or train.txt and test.txt in the
     repository's format. Each file may be compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs only such
