@@ -34,8 +34,8 @@ USUAL = {
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of the distances from USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a copy with
-# 1/64 of its instances.
+# Weight of the squared distances from USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a
+# copy with 1/64 of its instances.
 WEIGHT = 0.3
 # Lower bound of each variable. The bound is below 1, because `variant_of` counts an LdSM tree of few nodes as less than
 # one unit.
@@ -150,8 +150,8 @@ def fitted(variant: str, target: str) -> tuple[float, ...]:
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
     """Fit the cost model to measurements of ``target``, and return a constant and the exponents of `COLUMNS`.
 
-    The exponents are at least 0. The fit minimises the errors on the measurements plus the distances of the exponents
-    from `USUAL`.
+    The exponents are at least 0. The fit minimises the squared errors of the logarithms, plus `WEIGHT` times the
+    squared distances of the exponents from `USUAL`.
 
     All trees of a forest have the same cost, so the exponent of the number of trees is not fitted.
 

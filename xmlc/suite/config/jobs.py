@@ -29,7 +29,7 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression for names of datasets whose models are temporary; see `Project.drops`."""
+    """Return a regular expression for names of datasets with temporary models and estimates; see `Project.drops`."""
     nothing_kept = project.settings.keep_models is False  # `paths.NAME` also matches datasets outside the catalogue.
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 

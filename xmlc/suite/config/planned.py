@@ -64,7 +64,10 @@ class Where:
         return (not self.models or model in self.models) and of_method
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the selected records of a suite, in the order of a table's rows."""
+        """Return the paths of the selected records of a suite, in the order of a table's rows.
+
+        If ``datasets`` is None, the records of all datasets of the suite that the settings select are included.
+        """
         suite = project.suites[paper]
         names = project.datasets_of(paper) if datasets is None else datasets
         if self.kind == "statistics":
@@ -146,7 +149,7 @@ class Declared:
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
         """Return the paths of the records that the table or figure of a suite needs.
 
-        The list is empty if the table or figure is not built.
+        The list is empty if the table or figure is not built. ``datasets`` is used as in `Where.files`.
         """
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []

@@ -77,7 +77,7 @@ class Choice(NamedTuple):
     disk: float
     least_disk: float
     #: Datasets to leave out so that the results of the remaining datasets fit on the disk. ``fits_nothing`` is true if
-    #: no job remains.
+    #: then no job remains.
     left_out: list[str]
     fits_nothing: bool
     #: Keys of config.yaml with their values.
@@ -108,7 +108,10 @@ def estimate(project: Project, made: Iterable[str]) -> Jobs:
 
 
 def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
-    """Return the jobs that do not fit a machine, and the settings with which a run fits the machine better."""
+    """Return the jobs that do not fit a machine, and the settings with which a run fits the machine better.
+
+    ``made`` contains the paths of the files that the run writes.
+    """
     jobs, threads = estimate(project, made), project.settings.threads
     out = peaks = _too_large(jobs, machine.memory)
     settings: dict[str, object] = {}

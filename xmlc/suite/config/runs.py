@@ -104,7 +104,7 @@ def in_one_line() -> Iterator[None]:
 
 @in_one_line()
 def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
-    """Raise an error for a value in config.yaml, ``--configfile`` or ``--config`` that Snakemake would misread."""
+    """End the process if Snakemake would misread a value in config.yaml, ``--configfile`` or ``--config``."""
     for file in files:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
@@ -125,7 +125,7 @@ def check_program(folder: Path) -> None:
 
     Raises
     ------
-    XmlcError
+    SystemExit
         Python files of the two packages differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):

@@ -286,7 +286,7 @@ class Suite(Experiments):
 
     @property
     def every_method(self) -> list[str]:
-        """Return the names of the suite's threshold and inference methods, in the order of the tables."""
+        """Return the distinct names of the suite's threshold and inference methods, in the order of the tables."""
         inferred = chain(*self.inference.methods.values()) if self.inference else ()
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 

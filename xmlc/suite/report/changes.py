@@ -70,7 +70,7 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
 
     Parameters
     ----------
-    tables : iterable of (Settings, Settings)
+    tables : iterable of (RecordedSettings, RecordedSettings)
         The settings of each table in the old run and in the new run. If one of the runs has no settings for a table,
         the table is ignored, because its models and datasets cannot be compared.
     moved : bool

@@ -64,7 +64,7 @@ class Comparison:
         Whether the left side is a paper's table.
     paper, table : str
         The name of the suite, and the name of the table in the suite.
-    settings : tuple of Settings
+    settings : tuple of RecordedSettings
         The recorded settings of the left table and of the right table. If the settings of a table are not known, they
         are empty.
     titles : dict of str to str

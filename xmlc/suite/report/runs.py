@@ -93,7 +93,7 @@ def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return the values of our seeds for each table cell that has a published number.
+    """Return our values of all seeds for each table cell that has a published number.
 
     ``known`` contains the tables' records.
 

@@ -194,9 +194,9 @@ def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failu
 
 
 def _damage(root: Path, file: str) -> Failure | None:
-    """Return a failure if a record is unreadable or edited, or was deleted from the folder of its step, and else None.
+    """Return a failure if a record is unreadable or edited, or was deleted from the folder of its step.
 
-    The result is also None for a file that is not a record.
+    The result is None for an undamaged record, and for a file that is not a record.
     """
     path = root / file
     if path.suffix != ".json":
@@ -233,7 +233,7 @@ def _causes(failure: Failure, file: Path) -> bool:
     """Return whether a failure may be the reason for a missing file.
 
     The failed step must have the dataset of the file. If the step has a model, seed or split, the file must have the
-    same.
+    same. If the step has no dataset, its name must be the path of the file in results/, without suffix.
     """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])

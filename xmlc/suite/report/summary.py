@@ -239,9 +239,9 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
 
 
 def _folded(section: Section, share: int) -> str:
-    """Return a folded section of at most ``share`` characters. Its last line states the number of rows that do not fit.
+    """Return a folded section of at most ``share`` characters.
 
-    The text is empty if no row fits.
+    If some rows do not fit, the last line states their number. The text is empty if no row fits.
     """
     line = _one_line(section.line, 1000)
     if not section.rows:

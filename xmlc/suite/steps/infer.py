@@ -148,7 +148,7 @@ def _scores(
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
     """Return the costs of inference. The total time includes drawing samples or estimating marginals.
 
-    For an oracle, the total time is None.
+    For an oracle, or if the method reached its time limit, the total time is None.
     """
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)

@@ -281,7 +281,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        A line does not contain two numbers, or one of the numbers is too large.
+        A line does not contain two numbers, or a number is not below the number of instances or labels.
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):

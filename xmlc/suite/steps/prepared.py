@@ -63,7 +63,7 @@ class Meta(DatasetCounts):
         Whether `xmlc synth` generated the data.
     digest : str
         SHA-256 of the source files.
-    split : Split
+    split : ValidationSplit
     notes : list of str
         Notes on the data, such as differences from published numbers.
     """

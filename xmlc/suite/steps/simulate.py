@@ -32,7 +32,7 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # The difference between MEUF and GFM is measured on this multiple of N_TRIALS.
+PAIRED = 40  # The difference between MEUF and GFM has this many times the trials of the other scores.
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
 # STREAMS is larger than the number of trials and than every sample size. Therefore each combination of model, sample

@@ -98,7 +98,10 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Return the scores of thresholds on the validation set and on the test set, and resampled test scores."""
+    """Return the scores of thresholds on the validation set and on the test set, and resampled test scores.
+
+    A score is computed for every measure. Without estimates for the validation set, the validation scores are empty.
+    """
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
