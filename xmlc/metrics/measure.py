@@ -127,4 +127,8 @@ Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
 #: The overlaps for which thresholds can be tuned, for each average. A key is the last part of a measure's name, such as
 #: ``f`` in ``macro_f``. A value is a printed name and an `Overlap`.
-OVERLAPS = {"f": ("F", F1), "f2": ("F2", f_beta(2.0)), "jaccard": ("Jaccard", JACCARD)}
+OVERLAPS = {
+    "f": ("F", F1),
+    "f2": ("F2", f_beta(2.0)),
+    "jaccard": ("Jaccard", JACCARD),
+}

@@ -166,11 +166,15 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 def domains_of(name: str) -> Mapping[str, Domain] | None:
     """Return the domains of an estimator's hyperparameters, or None if the estimator is no learner of this package.
 
-    Only the estimator's file in `xmlc.models.domains` is imported. Suites are then checked without loading kernels.
+    If `xmlc.models.domains` has a file for the estimator, only that file is read. Suites are then checked without
+    loading kernels. Otherwise, the class is imported.
     """
+    module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None
-    if name in LEARNERS:
-        known = importlib.import_module(f"xmlc.models.domains.{name}").DOMAINS
+    if find_spec(module):
+        known = importlib.import_module(module).DOMAINS
+    elif name in LEARNERS:
+        known = estimator_class(name).domains
     return known
 
 
