@@ -58,7 +58,7 @@ def test_resumed_run_gives_equal_tables_and_keeps_no_model(projects):
     assert dropped.tables() == kept.tables()
     assert len(list(dropped.folder.glob("results/demo/*/seed0/*/train.json"))) == 4
     assert dropped.xmlc("status", "--paper", "demo").returncode == 0
-    assert "disk:    " in dropped.said
+    assert " GB on disk, " in dropped.said
     for folder in dropped.left:  # The folder was complete when the run was killed, so its model is not trained again.
         record = dropped.folder / folder.replace("/model", "/train.json").replace("/spe", "/train.json")
         assert read_json(record)
