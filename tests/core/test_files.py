@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, temporary_folder, write_json
+from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, sha256, temporary_folder, write_json
 
 WRITE = """
 import sys
@@ -185,3 +185,8 @@ def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
     os.utime(left, (0, 0))
     with temporary_folder(tmp_path / "a.json") as folder:
         assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_sha256_equals_standard_digest(tmp_path):
+    (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
+    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

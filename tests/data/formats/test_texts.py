@@ -257,3 +257,8 @@ def test_files_without_rows_have_no_texts(tmp_path):
     for name, text in {"a.csv": "", "b.csv": "text,labels\n", "a.tsv": "", "a.jsonl": "", "a.json": "[]"}.items():
         (tmp_path / name).write_text(text)
         assert list(documents(tmp_path / name)) == []
+
+
+def test_numeric_labels_become_names(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "rice", "labels": [3, 17]}\n')
+    assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]

@@ -179,3 +179,12 @@ def test_nodes_stop_when_dual_variables_move_less_than_tolerance(multilabel):
         for tol, epochs in ((10.0, 1), (10.0, 3), (1e-9, 3))
     )
     assert one.tobytes() == three.tobytes() != exact.tobytes()
+
+
+def test_features_of_one_class_have_finite_weights():
+    X = sparse.csr_array(np.eye(6, dtype=np.float32))
+    Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
+    for loss in ("logistic", "squared_hinge"):
+        model = PLT(tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
+        assert np.isfinite(model.nodes_.weights).all()
+        assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()
