@@ -32,6 +32,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -158,11 +159,11 @@ def _entries(folder: Path) -> list[Path]:
     ]
 
 
-def _canonical(cell: object) -> str:
+def _canonical(cell: Any) -> str:
     if cell is None or cell is pd.NA:
         return ""
     try:
-        value = float(cell)  # type: ignore[arg-type]  # The cell is a number or a text.
+        value = float(cell)
     except ValueError:
         return json.dumps(cell) if cell else ""
     return "" if math.isnan(value) else (value + 0.0).hex()

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -142,9 +143,7 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     for record in records:
         place = record.dataset.m, record.dataset.name, record.setting("arity")
         depths_of.setdefault(place, []).extend([max(record.trees.depths)] if record.trees else [])
-    points = sorted(
-        (m, float(np.mean(depths)), name, arity) for (m, name, arity), depths in depths_of.items() if depths
-    )
+    points = sorted((m, fmean(depths), name, arity) for (m, name, arity), depths in depths_of.items() if depths)
     for x, y, name, arity in points:
         offset, side = ((4, 1), "bottom") if x in arities.get(arity, ()) else ((4, -1), "top")
         axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=offset, textcoords="offset points", va=side)
@@ -207,7 +206,7 @@ def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
 def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
     depths = [row.depth for record in records for row in record.rows if row.value == value]
     known = [depth for depth in depths if depth is not None]
-    return f"{value:g}\n{np.mean(known):g}" if len(known) == len(depths) else f"{value:g}"
+    return f"{value:g}\n{fmean(known):g}" if len(known) == len(depths) else f"{value:g}"
 
 
 def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
@@ -293,7 +292,7 @@ def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[f
     for value, metrics in rows_of:
         found.setdefault(value, []).append(metrics)
     return {
-        value: {name: 100 * float(np.mean([metrics[name] for metrics in rows])) for name in STYLES}
+        value: {name: 100 * fmean(metrics[name] for metrics in rows) for name in STYLES}
         for value, rows in sorted(found.items())
     }
 
