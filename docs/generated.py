@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.config.suite import Experiments, Inference, ModelSpec, SearchSpec, Sweep, read_suites
 from xmlc.suite.papers.outcome import Scale
-from xmlc.suite.schemas import _fields, _words
+from xmlc.suite.schemas import fields_of, read_yaml, wording
 
 CONFIG = Path(__file__).parents[1] / "config"
 PAPERS = read_config(CONFIG / "config.yaml")["papers"]
@@ -70,6 +71,17 @@ This page lists every claim that is tested on records. Only verbatim claims are 
 interval of its effect lies above the margin. The claim holds if more than half of its cases are for it.
 [How a published number is judged](../claims.md#statements) has all rules.
 """,
+    "departures": """# Where a suite departs from its paper
+
+This page lists every choice that a paper states and its suite does not follow, and every statement that is tested in
+another form than printed. You find all explicit choices of a paper in `results/published/<paper>/choices.yaml`. Tests
+compare the configuration with these files.
+
+The page does not list choices that the paper leaves open. The [reference](../reference/models.md) has smaller
+differences of each model, and [Results](../results.md) the datasets that were run. The lists of settings that `auto`
+tries were selected by P@1 on validation parts of five small datasets. Two of the datasets are scene and enron, so their
+validation parts were used twice.
+""",
 }
 
 
@@ -88,31 +100,27 @@ def text(words: str) -> str:
     return code.sub(lambda found: found[1] or f"`{found[2]}`", words)
 
 
-def hyperparameters() -> str:
-    """Return the page of the hyperparameters of all estimators, in the order of their arguments."""
-    parts = [HEADS["hyperparameters"]]
+def hyperparameters() -> Iterator[str]:
+    """Yield the hyperparameters of all estimators, in the order of their arguments."""
     for name in filter(domains_of, ESTIMATORS):  # wrapped programs have no domains
         cls = estimator_class(name)
         declared = inspect.signature(cls).parameters.items()
         rows = [(f"`{key}`", cls.domains[key], f"`{one.default!r}`") for key, one in declared]
-        parts += [f"## {name}: {cls.__name__}\n", table(("hyperparameter", "may be", "default"), rows)]
-    return "\n".join(parts)
+        yield f"## {name}: {cls.__name__}\n\n" + table(("hyperparameter", "may be", "default"), rows)
 
 
-def commands() -> str:
-    """Return the page of all commands and options, in the groups of ``xmlc --help``."""
-    parts = [HEADS["commands"]]
+def commands() -> Iterator[str]:
+    """Yield all commands and options, in the groups of ``xmlc --help``."""
     for title, names in GROUPS.items():
-        parts.append(f"## {title}\n")
+        yield f"## {title}\n"
         for name in names:
             command = group.get_command(click.Context(group), name)
             context = click.Context(command, info_name=f"xmlc {name}")
             usage = f"    {context.command_path} {' '.join(command.collect_usage_pieces(context))}\n"
-            parts += [f"### xmlc {name}\n", usage, text(inspect.cleandoc(command.help)) + "\n"]
+            yield from (f"### xmlc {name}\n", usage, text(inspect.cleandoc(command.help)) + "\n")
             rows = [options(one, context) for one in command.params if isinstance(one, click.Option)]
-            parts += [table(("option", "meaning", "default"), rows)] if rows else []
-            parts += [text(inspect.cleandoc(command.epilog)) + "\n"] if command.epilog else []
-    return "\n".join(parts)
+            yield from [table(("option", "meaning", "default"), rows)] if rows else []
+            yield from [text(inspect.cleandoc(command.epilog)) + "\n"] if command.epilog else []
 
 
 def options(option: click.Option, context: click.Context) -> tuple[str, str, str]:
@@ -141,7 +149,7 @@ def with_types(page: str) -> str:
 def _section(part: str, kind: type | None) -> str:
     if kind is None:
         return part
-    fields = {key: about for key, about in _fields(kind).items() if (kind, key) != (Dataset, "name")}
+    fields = {key: about for key, about in fields_of(kind).items() if (kind, key) != (Dataset, "name")}
     meanings = dict(re.findall(r"^\| `([\w@]+)` \| (.*) \|\n", part, re.MULTILINE))
     if {*meanings} != {*fields}:
         raise ValueError(f"config/README.md: {kind.__name__}: found keys {[*meanings]}, expected {[*fields]}")
@@ -158,14 +166,14 @@ def _section(part: str, kind: type | None) -> str:
     rows = []
     for key, meaning in meanings.items():
         values, is_required = fields[key]
-        words = re.sub(r"(keys with values), such as [\w-]+", r"\1", _words(values, None))
+        words = re.sub(r"(keys with values), such as [\w-]+", r"\1", wording(values, None))
         rows.append((f"`{key}`", words, "required" if is_required else default(key), meaning.replace("\\|", "|")))
     old = re.search(r"^\| key \|.*\n(?:\|.*\n)+", part, re.MULTILINE)
     return part.replace(old[0], table(("key", "value", "default", "meaning"), rows))
 
 
-def datasets() -> str:
-    """Return the page of the catalogue of datasets."""
+def datasets() -> Iterator[str]:
+    """Yield the catalogue of datasets."""
     suites, entries = read_suites(CONFIG), load_catalogue(CONFIG / "datasets.yaml")
     used = {name: [paper for paper in PAPERS if name in suites[paper].datasets] for name in entries}
 
@@ -181,12 +189,10 @@ def datasets() -> str:
         return [one for one in of_kind if any(one[1:5]) == sized]
 
     header = ("dataset", "training", "test", "features", "labels", "papers", "source")
-    parts = [HEADS["datasets"]]
-    parts += ["## Datasets of papers and programs\n", table(header, rows(synthetic=False), range(1, 5))]
-    parts += ["## Datasets without published sizes\n", table(header, rows(synthetic=False, sized=False))]
-    parts += ["## Synthetic datasets\n", "`xmlc synth` generates these datasets.\n"]
-    parts += [table(header, rows(synthetic=True), range(1, 5))]
-    return "\n".join(parts)
+    yield "## Datasets of papers and programs\n\n" + table(header, rows(synthetic=False), range(1, 5))
+    yield "## Datasets without published sizes\n\n" + table(header, rows(synthetic=False, sized=False))
+    yield "## Synthetic datasets\n\n`xmlc synth` generates these datasets.\n"
+    yield table(header, rows(synthetic=True), range(1, 5))
 
 
 def source_of(entry: Dataset) -> str:
@@ -205,8 +211,8 @@ def function_of(measure: str) -> str:
     return max(known, key=len, default="")
 
 
-def measures() -> str:
-    """Return the page of all measures, with the functions that compute them."""
+def measures() -> Iterator[str]:
+    """Yield all measures, with the functions that compute them."""
     titles: dict[tuple[str, str], list[str]] = {}
     for one in ALL_MEASURES:
         title = re.sub("@.*", "@k", one.title)
@@ -220,13 +226,12 @@ def measures() -> str:
         definition = f"as {first[name]}" if name in first else definition
         first.setdefault(name, names[0])
         rows.append((", ".join(names), title, definition, f"{{py:func}}`~xmlc.metrics.{name}`" if name else ""))
-    return "\n".join((HEADS["measures"], table(("columns", "title", "definition", "function"), rows)))
+    yield table(("columns", "title", "definition", "function"), rows)
 
 
-def statements() -> str:
-    """Return the page of the claims of all papers."""
+def statements() -> Iterator[str]:
+    """Yield the claims of all papers."""
     suites = read_suites(CONFIG)
-    parts = [HEADS["statements"]]
     for paper in PAPERS:
         rows = []
         for claim in import_module(f"xmlc.suite.papers.{paper}.claims").statements.all():
@@ -237,9 +242,26 @@ def statements() -> str:
             rule += ". One case against refutes it" if said.every else ""
             rule += ". A cost, not counted" if said.cost else ""
             rows.append((f"{said.statement} `{claim.name}`", f"{said.stated}: {said.source}", rule))
-        header = ("claim", "place", "measured effect and margin")
-        parts += [f"## {paper}\n", f"*{suites[paper].title}*\n", table(header, rows)]
-    return "\n".join(parts)
+        yield f"## {paper}\n\n*{suites[paper].title}*\n"
+        yield table(("claim", "place", "measured effect and margin"), rows)
 
 
-PAGES = {page.__name__: page for page in (commands, hyperparameters, datasets, measures, statements)}
+def departures() -> Iterator[str]:
+    """Yield all choices of the papers that the suites do not follow."""
+    for paper in PAPERS:
+        content = read_yaml(CONFIG.parent / f"results/published/{paper}/choices.yaml")
+        departing = {key: one for key, one in content["choices"].items() if "here" in one}
+        rows = []
+        for key, one in departing.items():
+            name = f"`{key}`" + (f" on {', '.join(one['departs_on'])}" if "departs_on" in one else "")
+            rows.append((name, f"{one['printed']} ({one['where']})", one["here"], one["reason"]))
+        words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(("choice", "printed", "here", "reason"), rows)
+        yield re.sub(r"`results/([\w./-]+)/([\w-]+\.csv)`", r"[`\2`](../../results/\1/\2)", words)
+
+
+def page_of(name: str) -> str:
+    """Return a page: its head and the parts that the function of the same name yields."""
+    return "\n".join((HEADS[name], *globals()[name]()))
+
+
+PAGES = {name: partial(page_of, name) for name in HEADS}

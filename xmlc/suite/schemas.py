@@ -214,12 +214,12 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
     try:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        fields = _fields(_form(kind)) if isinstance(value, dict) else {}
+        fields = fields_of(_form(kind)) if isinstance(value, dict) else {}
         if fields:  # A key is missing, or two keys exclude each other.
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
-            said = [f"found no key {name}, expected {_words(fields[name][0], None)}" for name in lacking]
+            said = [f"found no key {name}, expected {wording(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
-        expected = f"{_words(kind, value, strict)}{_hint(value, kind)}"
+        expected = f"{wording(kind, value, strict)}{_hint(value, kind)}"
         return [(place, place, f"found {shown_scalar(value)}, expected {expected}")]
     return []
 
@@ -238,12 +238,12 @@ def _hint(value: object, kind: Any) -> str:
     return f". Write '{shown_scalar(value)}' in quotes"
 
 
-def _words(kind: Any, value: object, strict: bool = True) -> str:
+def wording(kind: Any, value: object, strict: bool = True) -> str:
     """Return a text that describes the values of a type, with an example that is close to the refused value."""
     origin, of = get_origin(kind), get_args(kind)
     if origin is Annotated:
         described = next((meta.description for meta in of[1:] if meta.description), "")
-        words = _words(of[0], value, strict)
+        words = wording(of[0], value, strict)
         if described.startswith("one of "):
             return nearest(str(value), described.removeprefix("one of ").split(", "))
         if described or "such as" in words or "each entry" in words:
@@ -252,15 +252,15 @@ def _words(kind: Any, value: object, strict: bool = True) -> str:
     if origin is Literal:
         return nearest(str(value), of)
     if origin in (Union, UnionType):
-        all_words = dict.fromkeys(_words(one, value, strict) for one in of)
+        all_words = dict.fromkeys(wording(one, value, strict) for one in of)
         *first, last = [one for one in all_words if one.replace("whole ", "") not in all_words or "whole" not in one]
         return " or ".join(filter(None, (", ".join(first).replace("true or false", "true, false"), last)))
     if origin in (list, tuple):
         if isinstance(value, str | int | float) and of and _misfits(value, of[0], (), strict):
-            return f"a list, each entry {_words(of[0], None, strict)}"
+            return f"a list, each entry {wording(of[0], None, strict)}"
         example = f", such as [{value}]" if strict else f", such as '[{value}]'"
         return f"a list{example if isinstance(value, str | int | float) and len(example) < SHOWN else ''}"
-    if fields := _fields(kind):
+    if fields := fields_of(kind):
         return f"keys with values, such as {next(iter(fields))}"
     return "keys with values" if origin is dict else _WORDS.get(kind, "another value")
 
@@ -278,7 +278,7 @@ def _form(kind: Any) -> Any:
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
-    return next(filter(_fields, alternatives), kind)
+    return next(filter(fields_of, alternatives), kind)
 
 
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
@@ -296,7 +296,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
         for key, part in value.items():
             yield [(place, (*place, key), f"key: {said}") for _, _, said in _misfits(key, of[0], (), strict)]
             yield _misfits(part, of[1], (*place, key), strict)
-    elif isinstance(value, dict) and (fields := _fields(kind)):
+    elif isinstance(value, dict) and (fields := fields_of(kind)):
         for key, part in value.items():
             if key in fields:
                 yield _misfits(part, fields[key][0], (*place, key), strict)
@@ -310,7 +310,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
 
 
 @cache
-def _fields(kind: Any) -> dict[str, tuple[Any, bool]]:
+def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:
     """Return a dict from key to type, for a dataclass, msgspec structure or `TypedDict`.
 
     Each type comes with a flag that is true if the key is required.

@@ -53,7 +53,7 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the lowest J of all nodes with the bound of Lemma 3.
 
-    The proof of the lemma has an error (see docs/departures.md).
+    The proof of the lemma has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
     """
     for record in _with_objectives(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
