@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table, read_printed, write_table
 from xmlc.suite.papers.latex import latex, panel_to_latex, to_latex
-from xmlc.suite.papers.panels import Panel, PanelColumn
+from xmlc.suite.papers.panels import GAP, Panel, PanelColumn
 from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
@@ -45,11 +46,11 @@ def test_markdown_has_title_panels_and_notes(build):
     lines = to_markdown(build("table2", every_method())).splitlines()
     tables = [line for line in lines if line.startswith("|")]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
-        "Dataset", "Model", "FTA", "STO", "OFO", "FTA label-wise"
+        "Dataset", "Model", "FTA", "STO", "OFO", "", "FTA label-wise"
     ]  # fmt: skip
-    assert re.fullmatch(r"\|:-+\|:-+\|(-+:\|){4}", tables[1])
+    assert re.fullmatch(r"\|:-+\|:-+\|(-+:\|){5}", tables[1])
     assert [cell.strip() for cell in tables[2].strip("|").split("|")] == [
-        "yeast", "PLT", "40.00", "35.00", "**42.00**", "41.00"
+        "yeast", "PLT", "40.00", "35.00", "**42.00**", "", "41.00"
     ]  # fmt: skip
     assert len(tables) == 9
 
@@ -71,6 +72,19 @@ def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
     numbers = [Number(quantity="p@1", value=text, key=("a", str(i))) for i in range(rows)]
     parts = [PanelColumn("Precision at one (%)", "p@1", numbers) for _ in range(columns)]
     return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts)
+
+
+def test_repeated_columns_and_settings_are_stated_below_a_panel():
+    def part(heading, quantity, *values, own=True):
+        return PanelColumn(heading, quantity, [Number(quantity=quantity, value=value) for value in values], own=own)
+
+    columns = [part(name, "p@1", 5, 6, 7, own=name in "CD") for name in "ABCD"]
+    columns += [part("Seeds", "seeds", 5, 5, 5), part("Trees", "n_trees", 1, 1, 2)]
+    panel = Panel("", ["Row"], [("x",), ("y",), ("z",)], columns).compact()
+    assert (panel.rule, panel.headings()) == (2, ["Row", "A", "B", GAP, "C", "Trees"])
+    assert panel.note == "D: equal to C in all rows. Seeds: 5 in all rows."
+    assert r"7.00 & \enspace{} & 7.00 & 2" in panel_to_latex(table_of("table1", "demo").table("demo", []), panel, 1)
+    assert replace(panel, columns=columns[:2]).rule is replace(panel, columns=columns[2:]).rule is None
 
 
 @pytest.mark.parametrize(

@@ -27,21 +27,14 @@ ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
 FITTED = "‡"  # This mark follows verdicts that depend on settings fitted to published test results.
-CAPTION = (
-    "Statements of the paper, tested on the records of this run. A statement holds if more than half of its cases do."
-)
+CAPTION = "Statements of the paper, tested on this run. A statement holds if more than half of its cases do."
 RULES = (
     "A case is a dataset and a subject. Its effect is the mean over paired runs with a 95 % interval.",
-    "A case is for the statement if its interval lies above the margin, which is no difference by default. It is "
-    "against if the interval lies below, and open otherwise.",
-    "If most cases are open, the mean over datasets decides, provided that no case contradicts it. Its interval needs "
-    "at least three datasets.",
-    "Published is the mean effect over the paper's datasets. A case has the opposite sign if it is for the statement "
-    "but its whole interval has the other sign than the published effect.",
-    "Cases changed by bootstrap error: cases whose side changes if the bootstrap standard error of the test set widens "
-    "their interval. The total counts cases with a known error.",
-    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here). Counts of claims "
-    "include only verbatim ones without costs.",
+    "A case is for the statement if its interval lies above the margin (default: no difference), against it if below.",
+    "If the intervals of most cases contain the margin, the mean over at least three datasets decides.",
+    "Published: the paper's mean effect. Opposite sign: the case is for the statement, and the paper's effect is not.",
+    "Cases changed by bootstrap error: cases whose side changes if intervals include the choice of test instances.",
+    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
 )
 
 

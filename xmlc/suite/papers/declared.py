@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
-from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of, named
+from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of, marked, named
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import (
     Key,
@@ -24,6 +24,7 @@ from xmlc.suite.results.frame import (
     published_of,
     quantities_of,
 )
+from xmlc.suite.results.methods import PAPER_METHODS
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.titles import method_order
 
@@ -135,6 +136,9 @@ class PanelDefinition:
         A key of the table. Each value of this key has a separate panel.
     across : str
         A key of the table. Each value of this key has a separate column of the first quantity.
+    own : collection of str
+        Quantities that the paper does not report. Their columns come last, after a rule. The same holds for methods
+        that plt2016 does not have, if ``across`` is "method".
     having : str
         A quantity. Rows without this quantity are left out.
     headings : mapping of str to str
@@ -157,6 +161,7 @@ class PanelDefinition:
     names: tuple[str, ...] = ()
     each: str = ""
     across: str = ""
+    own: Collection[str] = ()
     having: str = ""
     headings: Mapping[str, str] = field(default_factory=dict)
     contests: Mapping[str, str] | None = None
@@ -174,7 +179,9 @@ class PanelDefinition:
             if not self.having or self.having in row:
                 groups.setdefault(dict(zip(keys, key)).get(self.each, ""), {})[key] = row
         for value, group in groups.items():
-            yield self._panel(table, keys, group, value)
+            panel = self._panel(table, keys, group, value)
+            if any(not one.is_missing or one.published for part in panel.columns for one in part.numbers):
+                yield panel
 
     def _not_run(self, table: Table) -> Rows:
         places = [table.keys.index(name) for name in self.run_by or table.keys]
@@ -200,7 +207,7 @@ class PanelDefinition:
             (self.title or f"{{{self.each}}}" * bool(self.each)).format_map(texts[0]),
             headings_of(used),
             [tuple(text[name] for name in used) for text in texts],
-            list(self._columns(table, keys, rows, shown)),
+            sorted(self._columns(table, keys, rows, shown), key=lambda part: part.own),
             bool(self.details),
         )
 
@@ -209,7 +216,7 @@ class PanelDefinition:
 
         Models that we did not run, or that the paper only quotes, are marked.
         """
-        texts = {name: number.text for name, number in row.items()} | dict(zip(keys, named(keys, key)))
+        texts = {name: number.text for name, number in row.items()} | dict(zip(keys, map(marked, named(keys, key))))
         measured = table.definition.measured_models
         if self.published and measured and key not in table.rows:
             own = key[keys.index("model")] in measured
@@ -223,10 +230,10 @@ class PanelDefinition:
             place, name = keys.index(self.across), quantities.pop(0)
             values = list(dict.fromkeys(key[place] for key in rows))
             for value in method_order(values) if self.across == "method" else values:
-                heading = TITLES.get(self.across, str)(value)
-                yield self._column(
-                    table, rows, [(*key[:place], value, *key[place + 1 :]) for key in shown], name, heading
-                )
+                heading = marked(TITLES.get(self.across, str)(value))
+                placed = [(*key[:place], value, *key[place + 1 :]) for key in shown]
+                own = self.across == "method" and value not in PAPER_METHODS
+                yield replace(self._column(table, rows, placed, name, heading), own=own)
         for name in quantities:
             part = self._column(table, rows, shown, name, self.headings.get(name) or column(name).heading)
             if any(number.mark != "hidden" for number in part.numbers):
@@ -239,7 +246,8 @@ class PanelDefinition:
             or Number(quantity=name, key=key, published=table.printed_of(key, name) if show else "")
             for key in keys
         ]
-        return PanelColumn(heading, name, numbers, name if self.contests is None else self.contests.get(name, ""))
+        contest = name if self.contests is None else self.contests.get(name, "")
+        return PanelColumn(heading, name, numbers, contest, name in self.own)
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelDefinition:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xmlc.suite.papers.declared import Table
-from xmlc.suite.papers.panels import Panel
+from xmlc.suite.papers.panels import GAP, Panel
 from xmlc.suite.papers.printing import fingerprint_of, title_of
 
 COLUMN, PAGE = 241.0, 487.0  # Widths in pt of one column of the article and of its page.
@@ -28,6 +28,8 @@ ESCAPED = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "±": r"$\pm$",
+    "†": r"$\dagger$",
+    GAP: r"\enspace{}",
     "–": "--",
     "−": "$-$",
     "×": r"$\times$",
@@ -61,7 +63,10 @@ def to_latex(table: Table) -> str:
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
     """Return the panel at ``place`` in its table as LaTeX. Panels larger than a page become several floats."""
     floats: list[str] = []
-    caption = ". ".join(filter(None, (panel.title.rstrip("."), table.caption if place == 1 else "")))
+    panel = panel.compact()
+    caption = ". ".join(
+        filter(None, (panel.title.rstrip("."), panel.note.rstrip("."), table.caption if place == 1 else ""))
+    )
     label = f"tab:{table.paper}-{table.name}-{place}"
     begun = [rf"\caption{{{latex(caption or title_of(table))}}}", rf"\label{{{label}}}"]
     for columns in _parts([*_columns(panel)]):

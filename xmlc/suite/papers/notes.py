@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from statistics import fmean
 
-from xmlc.data.synthetic import MARK
+from xmlc.data import synthetic
 from xmlc.suite.papers.declared import Table
-from xmlc.suite.papers.panels import PAPER
+from xmlc.suite.papers.panels import MARK, PAPER
+from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Rows, is_missing
 from xmlc.suite.results.records.base import Record, RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
-from xmlc.suite.results.titles import LIMITS, model_title
+from xmlc.suite.results.titles import FULL, LIMITS, model_title
 
 EXPECTED_F = (
-    "Expected F is a method of xmlc, not of the paper. It maximises the expected macro-F under the test set's "
-    "estimates and the labels' shares of the training set, without a validation set.",
-    "Expected F counts a label without positives and predictions as 0, or as 1 with 0/0 = 1. "
-    "All training data: the model is trained on the whole training set.",
+    "Expected F computes thresholds from the estimates on the test set and the labels' shares of the training set. "
+    "A label without positives and predictions counts 0, or 1 with 0/0 = 1."
 )
 
 
@@ -29,21 +28,30 @@ def notes_of(table: Table) -> list[str]:
     if seeds := sorted({record.seed for record in records if isinstance(record, Record)}):
         spread = ", mean ± standard deviation" if len(seeds) > 1 else ""
         lines.append(f"Seed{'s' * (len(seeds) > 1)}: {', '.join(map(str, seeds))}{spread}.")
-    if counts := threads_of(table.rows, definition.threads):
+    parts = [part for panel in table.panels for part in panel.columns]
+    if (counts := threads_of(table.rows, definition.threads)) and any(column(part.quantity).cost for part in parts):
         lines.append(f"Times are wall-clock times with {counts}.")
     lines += searches(records) + undefined_note(records)
     limits = [model_title(name) for name in LIMITS if any(record.model_name == name for record in records)]
-    if any(part.competes for panel in table.panels for part in panel.columns):
+    if any(panel.compact().rule for panel in table.panels):
+        is_of_methods = any(panel.across == "method" for panel in definition.panels)
+        of = "methods that plt2016 does not have" if is_of_methods else f"not reported by {table.paper}"
+        lines.append(f"Columns after the gap: {of}.")
+    has_marked = any(number.method.endswith(FULL) for part in parts for number in part.numbers)
+    if any(part.competes for part in parts):
         of = "each model and dataset" if any(panel.each == "model" for panel in definition.panels) else "each dataset"
-        lines.append(f"Bold: the best of {of}" + (f", without {', '.join(limits)}." if limits else "."))
+        of += f", without {', '.join(limits)}" * bool(limits)
+        lines.append(f"Bold: the best of {of}." + f" Methods with {MARK} are compared separately." * has_marked)
+    if has_marked:
+        lines.append(f"{MARK}: the model is trained on the whole training set, and not on 80 % of it.")
     if limits:
         lines.append("oracle: the true posteriors of a synthetic dataset replace a model's estimates.")
     methods = {record.method_name for record in records}
     if "fta-labelwise" in methods:
-        lines.append("FTA label-wise: each label has its own fixed threshold.")
+        lines.append("FTA label-wise: a separate fixed threshold for each label.")
     if any(method.startswith("expected-f") for method in methods):
-        lines += EXPECTED_F
-    if any(part.has_published for panel in table.panels for part in panel.columns):
+        lines.append(EXPECTED_F)
+    if any(part.has_published for part in parts):
         times = ", with times from another machine" if seeds else ""
         lines.append(f"{PAPER}: the value published in {table.paper}{times}.")
     return lines
@@ -70,7 +78,7 @@ def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[st
 
     The list is empty if there are no synthetic datasets.
     """
-    names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(MARK))
+    names = dict.fromkeys(record.dataset_name for record in records if record.dataset_name.endswith(synthetic.MARK))
     said = "made by `xmlc synth`, not compared with published numbers" + left_out
     return [f"{', '.join(names)}: {said}."] if names else []
 

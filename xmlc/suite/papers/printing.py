@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-import pandas as pd
+from tabulate import tabulate
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.declared import Table
@@ -59,12 +59,14 @@ def _wrapped(text: str, hanging: str = "") -> str:
 
 
 def panel_to_markdown(panel: Panel) -> str:
-    """Return one panel as Markdown. If the panel has a title, the title comes first."""
+    """Return one panel as Markdown: its title, the table, and its note."""
+    panel = panel.compact()
     cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
-    frame = pd.DataFrame(cells, columns=list(map(escaped, panel.headings())))
-    align = ["left"] * len(panel.names) + ["right"] * (len(panel.headings()) - len(panel.names))
+    headings = list(map(escaped, panel.headings()))
+    align = ["left"] * len(panel.names) + ["right"] * (len(headings) - len(panel.names))
     title = f"**{escaped(panel.title)}**\n\n" if panel.title else ""
-    return title + frame.to_markdown(index=False, disable_numparse=True, colalign=align)
+    printed = tabulate(cells, headings, "pipe", disable_numparse=True, colalign=align)
+    return title + printed + f"\n\n{_wrapped(escaped(panel.note))}" * bool(panel.note)
 
 
 def select(

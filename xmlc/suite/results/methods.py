@@ -18,6 +18,7 @@ THRESHOLD_METHODS = {
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }
+PAPER_METHODS = ("fta", "sto", "ofo")  # plt2016 compares these threshold methods, in this order.
 INFERENCE_METHODS = {
     "h": "H",
     "gfm": "GFM",

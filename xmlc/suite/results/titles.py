@@ -10,7 +10,8 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
 # Each threshold method has a second printed name, for a model that was trained on the whole training set.
-_OF_ROWS = (("", ""), ("-full", ", all training data"))
+FULL, ALL_DATA = "-full", ", all training data"
+_OF_ROWS = (("", ""), (FULL, ALL_DATA))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
 # `name_models` adds more names, because each paper's package names its models.
@@ -26,12 +27,9 @@ SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stag
 # best scores.
 LIMITS = ("oracle",)
 
-MACRO_F_CONVENTION = (
-    "Macro-F is the mean over all m labels. A label without positives and without predictions counts 1 (0/0 = 1)."
-)
-THRESHOLD_CONVENTION = (
-    "Models are trained on 80 % of the training set, and thresholds are tuned on the other 20 %. "
-    "A label is predicted if its estimate is strictly greater than its threshold."
+CONVENTIONS = (
+    "Macro-F is the mean over all m labels. A label without positives and predictions counts 1 (0/0 = 1).",
+    "Thresholds are tuned on 20 % of the training set, for models that are trained on the other 80 %.",
 )
 
 

@@ -132,6 +132,5 @@ table3 = TableDefinition(
         ),
     ),
     takes_suite=True,
-    caption="Hyperparameters, the ranges of their search, and the values in use. P@1 is measured on the validation "
-    "set, 20 % of the training set.",
+    caption="Ranges and values of hyperparameters, with P@1 on the validation set, 20 % of the training set.",
 )

@@ -20,9 +20,7 @@ PRINTED = ("instance_f", "expected_f", "truncation_loss", "predicted_per_instanc
 # The costs of a threshold are shown in the columns for the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
-INSTANCE_F_CONVENTION = (
-    "F is the mean over the instances of the test set. Two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
-)
+INSTANCE_F_CONVENTION = "F is the mean over the test instances. Two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
 
 
 def timeouts(table: Table) -> list[str]:
@@ -76,16 +74,12 @@ instance_f = TableDefinition(
     threads=("inference_threads",),
     notes=(
         INSTANCE_F_CONVENTION,
-        "Expected F is the F-measure that a method expects under the model's distribution.",
+        "Expected F is the F-measure that a method expects under the estimates, as if labels were independent.",
         "Inferring is the time to compute the label sets from the estimates. A threshold needs no extra time.",
-        "Models are trained on 80 % of the training set. A label without an estimate is never predicted, and the "
-        "last panel counts the true labels among them.",
-        "Lost expected F: a bound for exact methods. It assumes that no label without an estimate exceeds the "
-        "minimum probability.",
-        "GFM with sizes learned is not in gfm2011. It assumes independent labels, and learns the distribution of "
-        "their number from the validation set.",
+        "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
+        "Lost expected F: a bound for exact methods if all missing estimates are below the minimum probability.",
+        "GFM, sizes learned, is not in gfm2011. It learns the number of labels from the validation set.",
         timeouts,
     ),
-    caption="Instance-F of label sets that are inferred from a model's sparse estimates as if labels were independent, "
-    "on the test set. The baseline is the common threshold with the highest instance-F on the validation set.",
+    caption="Instance-F on the test set. The best threshold has the highest instance-F on the validation set.",
 )

@@ -12,15 +12,12 @@ from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.notes import threads_of
 from xmlc.suite.results.frame import Rows, average, make_row
 from xmlc.suite.results.records.base import DATASET_COLUMNS
-from xmlc.suite.results.titles import MACRO_F_CONVENTION, THRESHOLD_CONVENTION, method_title, model_title
+from xmlc.suite.results.titles import CONVENTIONS, method_title, model_title
 
 MODEL_KEYS = ("dataset", "model")
 PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 THREADS = ("train_threads", "predict_threads")
-CPU = (
-    "CPU times of training are sums over all threads and over the processes of other programs. "
-    "They exclude reading and writing files."
-)
+CPU = "CPU times of training are sums over all threads and processes. They exclude reading and writing files."
 
 table1 = TableDefinition(
     name="table1",
@@ -37,8 +34,7 @@ table1 = TableDefinition(
     ),
     threads=("train_threads",),
     notes=(hashed,),
-    caption="Characteristics of the datasets, precision@k on the test set, and training time. Models are trained, "
-    "and averages computed, on the whole training set.",
+    caption="The datasets, precision@k on the test set, and training time on the whole training set.",
 )
 
 PASSES = (*PRECISION, *PROPENSITY_SCORED, "train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb")
@@ -119,15 +115,12 @@ baselines = TableDefinition(
         columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
     ),
     notes=(
-        "Models are trained on the whole training set, and predict the five best labels of each test instance.",
+        "Rankings: models are trained on the whole training set, and predict the five best labels of each instance.",
         "Times include the conversion of data from Python to the format of a program.",
-        "MB are 10^6 bytes, and a model's size is the size of its files. Peaks are of the whole process, Python "
-        "included.",
-        MACRO_F_CONVENTION,
-        f"For macro-F, {THRESHOLD_CONVENTION[0].lower()}{THRESHOLD_CONVENTION[1:]}",
+        "MB are 10^6 bytes. A model's size is the size of its files, and peaks are of the whole process.",
+        *CONVENTIONS,
         _about,
     ),
     takes_suite=True,
-    caption="Quality and cost of xmlc's models and of baselines on the same data and machine. Macro-F has a column for "
-    "each threshold method: FTA, STO and OFO.",
+    caption="Quality and cost of xmlc's models and of baselines on the same data and machine.",
 )

@@ -29,8 +29,8 @@ tail = TableDefinition(
     ),
     notes=(
         "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
-        "Macro-precision of a label is the share of correct ones among the instances with the label in their first "
-        "k. Macro-recall is the share of the label's instances that have it in their first k.",
+        "Precision is the share of correct instances among the instances that have the label in their first k.",
+        "Recall is the share of the label's instances that have it in their first k.",
         "Coverage is the share of labels that are ranked correctly at least once.",
     ),
     caption="Rankings on the test set, as means over the labels that occur there.",
@@ -45,15 +45,16 @@ tail_f = TableDefinition(
         "Labels without training instances count only in the mean over all labels.",
         "Models trained on 80 % have seen fewer instances of a label than its group states.",
     ),
-    caption="Macro-F over the labels that occur in the test set: over all of them, and by their number of training "
-    "instances. It shows for which labels thresholds help.",
+    caption="Macro-F over the labels in the test set: over all of them, and by their number of training instances.",
 )
 calibration = TableDefinition(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,
     panels=(columns("Calibration error", *ERRORS, *FITTED), columns("Precision", *PRECISION)),
-    notes=("Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",),
-    caption="Expected calibration error of the k labels ranked first: how far estimates are from the share of correct "
-    "labels. Calibrated: the same labels after isotonic calibration on the validation set.",
+    notes=(
+        "Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",
+        "Calibrated: the same labels after isotonic calibration on the validation set.",
+    ),
+    caption="Expected calibration error of the first k labels: how far estimates are from the share of correct labels.",
 )

@@ -15,14 +15,7 @@ from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Rows, average
-from xmlc.suite.results.titles import (
-    LIMITS,
-    MACRO_F_CONVENTION,
-    METHODS,
-    THRESHOLD_CONVENTION,
-    measure_of,
-    model_title,
-)
+from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
 
 HASHED = "plt-hashed"  # This model is the PLT of plt2016. The model "plt" is our variant of this PLT.
 FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # Only the tables `table4` and `measures` show these methods.
@@ -59,23 +52,24 @@ def hashed(table: Table) -> list[str]:
 
 
 def overfitting(table: Table) -> list[str]:
-    """Return notes on the runs in which STO overfits, as plt2016 observes.
+    """Return a note on the runs in which STO overfits, as plt2016 observes.
 
     STO overfits if its macro-F is the highest on the validation set but not on the test set.
     """
-    yes = "STO overfits (highest macro-F on the validation set, not on the test set): "
-    no = "No overfitting of STO (not highest on validation, or not below another method on test): "
-    shown: dict[str, list[str]] = {yes: [], no: []}
+    found: list[tuple[float, str]] = []
     for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
         rows = [table.rows.get((dataset, model, method), {}) for method in ("sto", "fta", "ofo")]
         if model in LIMITS or not all(rows):
             continue
         sto, *others = (row["macro_f"].value for row in rows)
         tuned, fta, ofo = (row["validation_macro_f"].value for row in rows)
-        figures = f"STO {tuned:.1f} on validation, {sto:.1f} on test, best other {max(others):.1f} on test"
-        overfits = tuned > fta and tuned >= ofo and sto < max(others)
-        shown[yes if overfits else no].append(f"{dataset} with {model_title(model)} ({figures})")
-    return [start + "; ".join(names) + "." for start, names in shown.items() if names]
+        loss = max(others) - sto if tuned > fta and tuned >= ofo else 0.0
+        found.append((loss, f"{dataset} with {model_title(model)} ({sto:.2f} % instead of {max(others):.2f} %)"))
+    losses = [one for one in found if one[0] > 0]
+    said = "Of FTA, STO and OFO, STO has the highest macro-F on the validation set but not on the test set in "
+    said += f"{len(losses)} of {len(found)} cases (a dataset and a model)."
+    said += f" The largest loss on the test set is on {max(losses)[1]}." if losses else ""
+    return [said] * bool(found)
 
 
 table2 = TableDefinition(
@@ -96,15 +90,13 @@ table2 = TableDefinition(
     ),
     threads=("test_threads",),
     notes=(
-        MACRO_F_CONVENTION,
-        THRESHOLD_CONVENTION,
-        "If most labels have no test instance, each wrong prediction of such a label costs a method a 1. "
-        "The CSV contains macro-F with other conventions.",
+        *CONVENTIONS,
+        "A label without test instances counts 0 if it is predicted. The CSV file has macro-F by other conventions.",
+        "FTA: fixed thresholds approach, STO: search-based threshold optimization, OFO: online F-measure optimization.",
         overfitting,
         hashed,
     ),
-    caption="Macro-F on the test set with the parameters that are best on the validation set, and the wall-clock time "
-    "and the number of inner products per test instance.",
+    caption="Macro-F on the test set with thresholds tuned on the validation set. The other panels show costs.",
 )
 
 
@@ -137,7 +129,7 @@ table4 = TableDefinition(
             contests=dict.fromkeys(("test_macro_f", "fta", "sto"), "test"),
         ),
     ),
-    notes=(MACRO_F_CONVENTION, THRESHOLD_CONVENTION, hashed),
+    notes=(*CONVENTIONS, hashed),
     caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set.",
 )
 
@@ -174,12 +166,9 @@ measures = TableDefinition(
         ),
     ),
     notes=(
-        MACRO_F_CONVENTION,
-        THRESHOLD_CONVENTION,
-        "Macro measures are means over labels, and each label has its own threshold. For micro measures and means "
-        "over instances, all labels share one threshold.",
+        *CONVENTIONS,
+        "Each label has a separate threshold for macro measures, and all labels share one for the other measures.",
         "F2 weights recall twice as much as precision.",
     ),
-    caption="All measures on the test set (%), with a row for each measure that thresholds were tuned for on the "
-    "validation set. The tuned measure is in brackets.",
+    caption="All measures on the test set (%). Each row tunes thresholds for one measure, which is in brackets.",
 )
