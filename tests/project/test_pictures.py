@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from functools import partial
 
 import pytest
 from repository import ROOT
@@ -11,15 +12,19 @@ from xmlc.cli import COMMANDS
 NAMES = ("label_tree", "pipeline", "estimates_to_sets", "interval")
 PICTURES = {name: runpy.run_path(str(ROOT / f"docs/{name}.py")) for name in NAMES}
 MAKER = PICTURES["label_tree"]
+MODELS = runpy.run_path(str(ROOT / "docs/models/pictures.py"))
+DRAWN = {f"docs/{name}.svg": page["figure"] for name, page in PICTURES.items()}
+DRAWN |= {f"docs/models/{name}.svg": partial(MODELS["figure"], name) for name in MODELS["PICTURES"]}
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_picture_equals_output_of_its_script(name):
-    picture = PICTURES[name]["FIGURE"].read_text(encoding="utf-8")
-    assert picture == "\n".join(PICTURES[name]["figure"]()) + "\n", f"run python docs/{name}.py"
+@pytest.mark.parametrize("file", DRAWN)
+def test_picture_equals_output_of_its_script(file):
+    picture = (ROOT / file).read_text(encoding="utf-8")
+    assert picture == "\n".join(DRAWN[file]()) + "\n", f"run the script that draws {file}"
     assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)} <= {12, 12.5, 13}  # at least 9 pt
-    shown = [page.name for page in (ROOT / "docs").glob("*.md") if f"]({name}.svg)" in page.read_text(encoding="utf-8")]
-    assert len(shown) == 1
+    name = file.rpartition("/")[2]
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/models").glob("*.md")]
+    assert sum(bool(re.search(rf"\]\([./]*{name}\)", page.read_text(encoding="utf-8"))) for page in pages) == 1
 
 
 def test_pipeline_names_commands():
