@@ -130,7 +130,7 @@ rehearsal: $(ENV)/has-base
 report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc results
 	PATH="$(BIN):$$PATH" xmlc report
-	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report.html').resolve().as_uri())"
+	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report/index.html').resolve().as_uri())"
 
 # `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. The comparison
 # takes an hour on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and .venv-libmultilabel.
@@ -192,7 +192,7 @@ report-of-five-seeds: $(ENV)/has-base
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
 	ln -s "$(CURDIR)/config" docs/_runs/config
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
-	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report.html
+	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report
 
 # A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files must state the
 # same version.
@@ -212,4 +212,4 @@ dist: $(ENV)/has-release
 	rm -r dist/source
 
 clean:
-	rm -rf dist rehearsal docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report.html results/results.csv resources logs .snakemake
+	rm -rf dist rehearsal docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report results/results.csv resources logs .snakemake

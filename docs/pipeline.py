@@ -16,7 +16,7 @@ STEPS = [
     ("label sets of the test set, scored in the same job", "", []),
     ("records: a JSON file for each dataset, model, method and seed", f"{RUN}{{80,full}}/", ["table", "figure"]),
     ("tables and figures of a paper", "results/{tables,figures}/<paper>/", ["compare", "report"]),
-    ("tables next to the published numbers, with verdicts", "results/report.html", []),
+    ("tables next to the published numbers, with verdicts", "results/report", []),
 ]
 # Further inputs: the box that they lead to, their content and their path.
 INPUTS = [(6, "names of records", "config/*.yaml"), (7, "numbers of the papers", "results/published/")]

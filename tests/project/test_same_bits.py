@@ -25,7 +25,6 @@ ELSEWHERE = (
     "suite/papers/common/figures.py",
     "suite/papers/common/curves.py",
     "metrics/plots.py",
-    "suite/report/page/plot.py",
     "suite/config/cost_model.py",
     "suite/config/job_costs.py",
     "suite/config/run_costs.py",

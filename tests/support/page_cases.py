@@ -13,7 +13,8 @@ from xmlc.suite.papers import enter_rooms
 from xmlc.suite.papers.building import build_table, draw_figure, write_table
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
-from xmlc.suite.report.page.content import page_of
+from xmlc.suite.report.page.content import report_of
+from xmlc.suite.report.page.render import pages_of
 from xmlc.suite.report.page.tables import (
     Environments,
     difference_on_page,
@@ -86,10 +87,16 @@ def small_run(run):
 SPLIT = frozenset({(PAPER, "yeast")})
 
 
-def page_of_run(run, judge=None):
-    """Return the page of a small run. By default, only yeast has the same split as in the paper."""
+def report_of_run(run, judge=None):
+    """Return the report of a small run. By default, only yeast has the same split as in the paper."""
     tables = finished_tables(run / "results/tables", [PAPER])
-    return page_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run)
+    return report_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run)
+
+
+def pages_of_run(run, judge=None):
+    """Return the index of the report, the page of the paper, and all files of the report."""
+    files = pages_of(report_of_run(run, judge))
+    return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files)
 
 
 class Reader(HTMLParser):
@@ -125,19 +132,19 @@ def on_page(number, **marks):
     )
 
 
-def cell(page, table, panel, row, heading):
+def cell(report, table, panel, row, heading):
     """Return the cell of a printed table that has the given row and heading."""
-    found = next(t for t in page.papers[0].tables if t.title == table).panels[panel]
+    found = next(t for t in report.papers[0].tables if t.title == table).panels[panel]
     place = list(map(list, found.rows)).index(row)
     return on_page(next(part.numbers[place] for part in found.columns if part.heading == heading))
 
 
-def contests(*records, earlier=(), of_suites=("yeast",)):
+def contests(*records, earlier=(), of_papers=("yeast",), suites=(), failed=()):
     """Return the contests of hand-made records, with the papers' names of models."""
     enter_rooms()
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
-    return contests_of(given, others, of_suites, Environments([*given, *others]))
+    return contests_of(given, others, of_papers, suites, failed, Environments([*given, *others]))
 
 
 def shown(contest, heading):

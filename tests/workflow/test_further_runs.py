@@ -23,7 +23,7 @@ def finished(tmp_path_factory):
 def test_report_shows_finished_results_and_builds_no_table(finished):
     for command in ("results", "report"):
         assert finished.xmlc(command).returncode == 0
-    page = (finished.folder / "results/report.html").read_text()
+    page = (finished.folder / "results/report/demo.html").read_text()
     assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
     long = pd.read_csv(finished.folder / "results/results.csv")
     assert set(long["papers"]) == {"demo"}

@@ -59,11 +59,10 @@ def edit(file, change):
 @pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
 def test_outdated_table_is_named_and_others_are_shown(run_folder, capsys, change):
     change(OURS)
-    assert run("report", "--out", "report.html") == 0
+    assert run("report", "--out", "report") == 0
     assert absent(capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md") == []
-    html = Path("report.html").read_text()
-    assert f"{PAPER}, table1" in html
-    assert "Table 2" in html
+    assert f"{PAPER}, table1" in Path("report/index.html").read_text()
+    assert "Table 2" in Path(f"report/{PAPER}.html").read_text()
     assert run("results", "--out", "results.csv") == 0
     table = pd.read_csv("results.csv")
     assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # only table 2
@@ -74,13 +73,18 @@ def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
     assert run("archive", "--out", archive) == 0
     with tarfile.open(archive) as content:
         assert {Path(name).suffix for name in content.getnames()} == {".json", ".svg"}
-    assert run("report", "--out", run_folder / "before.html") == 0
+    assert run("report", "--out", run_folder / "before") == 0
     unpack_tar(archive, run_folder / "elsewhere")
     for name in ("config", "results/published", "logs"):
         (run_folder / "elsewhere" / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(run_folder / "elsewhere")
-    assert run("report", "--out", run_folder / "after.html") == 0
-    assert (run_folder / "after.html").read_text() == (run_folder / "before.html").read_text()
+    assert run("report", "--out", run_folder / "after") == 0
+    before, after = (
+        {file.relative_to(folder): file.read_text() for file in folder.rglob("*") if file.is_file()}
+        for folder in (run_folder / "before", run_folder / "after")
+    )
+    assert after == before
+    assert {Path("index.html"), Path(f"{PAPER}.html"), Path(PAPER, "table2.csv")} <= before.keys()
 
 
 def test_archive_is_reproducible_and_omits_other_files(run_folder):
@@ -105,8 +109,8 @@ def test_new_records_are_shown_with_their_origin(run_folder):
     assert run("verify", ALICE) == 0
     pages = []
     for more in ([], ["--contributed"]):
-        assert run("report", *more, "--out", "page.html") == 0
-        pages.append(Path("page.html").read_text())
+        assert run("report", *more, "--out", "report") == 0
+        pages.append(Path(f"report/{PAPER}.html").read_text())
     plain, page = pages
     assert "contributed" not in plain
     assert "rcv1-2k" not in plain
@@ -142,9 +146,9 @@ def test_run_in_several_archives_is_used_once(run_folder):
 )  # fmt: skip
 def test_contradictory_records_are_refused_by_name(run_folder, capsys, change, facts):
     change()
-    assert run("report", "--contributed", "--out", "page.html") == 1
+    assert run("report", "--contributed", "--out", "report") == 1
     assert absent(capsys.readouterr().err, *facts) == []
-    assert not Path("page.html").exists()
+    assert not Path("report").exists()
 
 
 def test_long_table_has_numbers_of_records_and_statistics(tmp_path):

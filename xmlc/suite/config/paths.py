@@ -81,7 +81,7 @@ TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
 CONTRIBUTED = f"{ACCEPTED}/contributed"  # Records of runs by other people.
-PAGE, RESULTS = "results/report.html", "results/results.csv"
+REPORT, RESULTS = "results/report", "results/results.csv"
 
 # These are the paths of each step's log.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")

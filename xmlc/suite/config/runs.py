@@ -213,7 +213,7 @@ def made_by(project: Project) -> str:
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
     lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
-    return "\n".join([*lines, "report: xmlc report puts all finished results on one page"]) if lines else ""
+    return "\n".join([*lines, "report: xmlc report writes pages of all finished results"]) if lines else ""
 
 
 def disk_used() -> str:

@@ -125,23 +125,27 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 
 @click.command()
 @click.option("--contributed", is_flag=True, help="Include the runs in results/reference/contributed.")
-@click.option("--out", type=FILE, default=paths.PAGE, show_default=True, help="HTML file to write.")
+@click.option("--out", type=FOLDER, default=paths.REPORT, show_default=True, help="Folder to write.")
 def report_command(contributed: bool, out: Path) -> None:
-    """Write all finished tables and figures as one HTML page."""
-    from xmlc.suite.report.page.content import page_of  # This import needs the extra `report`.
-    from xmlc.suite.report.page.render import to_html
+    """Write all finished tables and figures as HTML pages.
+
+    Open index.html in the folder. Each paper has a separate page.
+    """
+    from xmlc.suite.report.page.content import report_of  # Jinja takes a while to import.
+    from xmlc.suite.report.page.render import pages_of
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = with_contributed(whole) if contributed else whole
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
-    page = page_of(whole, failures(LOGS) + stale, judge)
-    write_text(out, to_html(page))
+    report = report_of(whole, failures(LOGS) + stale, judge, run=run_outcome(LastRun.read()))
+    for name, text in pages_of(report).items():
+        write_text(out / name, text)
     for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
-    for one in page.contests:
+    for one in report.contests:
         click.echo(f"{one.name}: {one.headline}")
-    click.echo(page.outcome)
+    click.echo(report.outcome)
 
 
 @click.command()

@@ -1,9 +1,11 @@
-"""Test the page: verdicts of cells, headlines, environments, escaping, and no external content."""
+"""Test the report: verdicts of cells, headlines, environments, escaping, and no external content."""
 
 import base64
 import hashlib
 import re
 import shutil
+from dataclasses import replace
+from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -19,20 +21,27 @@ from page_cases import (
     environment,
     make_table,
     on_page,
-    page_of_run,
+    pages_of_run,
+    report_of_run,
     shown,
     small_run,
+    step,
 )
+from record_files import as_record
 from report_cases import dataset, inference, inferred_from_estimates, ranking, thresholds, write
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
+from xmlc.suite.config.suite import find_suite
 from xmlc.suite.papers.claims_table import claims_line, counted
 from xmlc.suite.report.compare import count_outcomes, published_lines
-from xmlc.suite.report.page.content import page_of
-from xmlc.suite.report.page.render import packed, to_html
+from xmlc.suite.report.page.content import report_of
+from xmlc.suite.report.page.render import bar_of, pages_of
+from xmlc.suite.report.page.tables import Environments
+from xmlc.suite.report.status import Failure
 from xmlc.suite.report.verdicts import Judge, Verdict
 from xmlc.suite.results.fingerprint import fingerprint
+from xmlc.suite.results.frame import Source
 
 
 @pytest.fixture(scope="module")
@@ -41,40 +50,75 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(run):
-    return page_of_run(run)
+def report(run):
+    return report_of_run(run)
 
 
 @pytest.fixture(scope="module")
-def html(page):
-    return to_html(page)
+def pages(run):
+    return pages_of_run(run)
 
 
-def test_each_cell_is_shown_with_its_published_number(page):
-    fta, sto = (cell(page, "Table 2", 0, ["yeast", "PLT"], method) for method in ("FTA", "STO"))
+def test_each_cell_is_shown_with_its_published_number(report):
+    fta, sto = (cell(report, "Table 2", 0, ["yeast", "PLT"], method) for method in ("FTA", "STO"))
     assert (fta.text, fta.published, fta.verdict) == ("40.02 ± 0.03", "40.00", Verdict.INSIDE)
     assert (fta.difference, fta.interval) == ("+0.02", "± 0.43")
     assert absent(fta.reason, 0.028, "2 runs") == []
     assert (sto.published, sto.difference, sto.verdict) == ("36.00", "−0.98", Verdict.BELOW)
-    assert cell(page, "Table 2", 0, ["yeast", "PLT"], "OFO").published == ""
-    time = cell(page, "Table 2", 1, ["yeast", "PLT"], "FTA")  # costs are not judged, here .25 ms and .5 ms
+    assert cell(report, "Table 2", 0, ["yeast", "PLT"], "OFO").published == ""
+    time = cell(report, "Table 2", 1, ["yeast", "PLT"], "FTA")  # costs are not judged, here .25 ms and .5 ms
     assert (time.published, time.difference, time.verdict) == ("0.50", "×0.5", None)
-    assert cell(page, "Table 2", 2, ["yeast", "PLT"], "FTA").verdict is Verdict.AS_PRINTED  # 55 inner products
+    assert cell(report, "Table 2", 2, ["yeast", "PLT"], "FTA").verdict is Verdict.AS_PRINTED  # 55 inner products
 
 
-def test_page_shows_models_then_tables_then_claims_with_folded_details(run, tmp_path):
+def test_index_shows_papers_then_datasets_and_paper_shows_tables_then_claims(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
-    page = page_of_run(tmp_path)
-    (paper,) = page.papers
-    assert paper.statements.title == "Claims"
-    assert page.claims == paper.claims == counted(made)
-    html = to_html(page)
-    signs = ["<h1>Results on yeast<", claims_line(page.claims), 'id="on-yeast"', "<img", "<h3>Table 1", 'id="verdicts"']
-    assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
-    assert len(made.frame) > page.claims.total() > page.claims["no data"] > 0  # only verbatim claims, without costs
-    folded = sum(panel.detail for panel in made.panels)
-    assert sum(tag == "details" for tag, _ in Reader(html).tags) >= folded > 0
+    report, pages = report_of_run(tmp_path), pages_of_run(tmp_path)
+    (paper,) = report.papers
+    assert {table.title for table in paper.shown} == {"Table 1", "Table 2", "Claims"}
+    assert paper.claims == counted(made)
+    assert absent(pages.index, "<h1>Results on yeast<", claims_line(paper.claims)) == []
+    for html, signs in (
+        (pages.index, ["<h1>Results on yeast<", 'id="papers"', 'id="failures"', 'id="on-yeast"', "<img", 'id="how"']),
+        (pages.paper, ['id="table1"', 'id="table2"', "<img", 'id="claims"', "<footer"]),
+    ):
+        assert [html.index(sign) for sign in signs] == sorted(html.index(sign) for sign in signs)
+    assert len(made.frame) > paper.claims.total() > paper.claims["no data"] > 0  # only verbatim claims, without costs
+    details = sum(panel.detail for panel in made.panels)
+    assert pages.paper.partition("Cases of each claim")[2].count("<table") == details > 0
+
+
+def test_bar_of_a_paper_counts_each_measured_number_once(report, pages):
+    (paper,) = report.papers
+    assert bar_of(paper.printed) == {"equal": 1, "inside": 1, "outside": 1, "not run": 4}
+    for html in (pages.index, pages.paper):
+        assert absent(html, ">1 equal<", ">1 inside<", ">1 outside<", ">4 not run<") == []
+
+
+def test_verdict_of_a_cell_is_a_colour_and_a_word(pages):
+    cells = re.findall(r'<span class="e">([\d.]+) <span class="tag (\w+)">([\w ]+)</span>', pages.paper)
+    assert {("40.00", "inside", "inside"), ("36.00", "outside", "below"), ("55", "equal", "equal")} <= {*cells}
+
+
+def test_columns_after_the_tenth_are_shown_on_request(run, tmp_path):
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    records = [thresholds(method=f"for-{name}-f") for name in ("macro", "micro")]
+    make_table(tmp_path, "measures", write(tmp_path / "results/yeast/measures", records))
+    (paper,) = report_of_run(tmp_path).papers
+    assert [table.title for table in paper.more] == ["Measures"]
+    pages = pages_of_run(tmp_path)
+    assert absent(pages.paper, f'href="{PAPER}/measures.csv"') == []
+    assert pages.files[f"{PAPER}/measures.csv"] == (tmp_path / f"results/tables/{PAPER}/measures.csv").read_text()
+    (table,) = (table for table in paper.tables if table.title == "Measures")
+    panel = replace(table.panels[0], columns=table.panels[0].columns * 4)
+    names, columns = len(panel.names), len(panel.columns)
+    # A suite without published numbers shows all tables.
+    suite = replace(paper, tables=[replace(table, panels=[panel])], printed=[])
+    html = pages_of(replace(report_of_run(tmp_path), papers=[suite]))[f"{PAPER}.html"]
+    heads = re.findall(r'<th scope="col" class="([^"]*)"', html)
+    assert (columns, len(heads), heads.count("v more")) == (12, 12, 12 + names - 10)
+    assert absent(html, 'type="checkbox"', f"Show all {12 + names} columns") == []
 
 
 def test_row_of_a_model_has_its_ranking_and_best_label_sets():
@@ -123,7 +167,7 @@ def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
         record_of("mine", 7, 22),
         inference("never", finished=False),
     ]
-    found = contests(*given, earlier=[record_of("old", 5, 19)], of_suites=("large", "small", "old"))
+    found = contests(*given, earlier=[record_of("old", 5, 19)], of_papers=("large", "small", "old"))
     assert [(one.name, one.made, one.earlier) for one in found] == [
         ("mine", "2026-11-22", False), ("small", "2026-11-20", False), ("large", "2026-11-21", False),
         ("old", "2026-11-19", True),
@@ -141,11 +185,11 @@ def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
         path.rename(file)
     (tmp_path / "results/scene/plt/seed1/full/inference").mkdir()
     (tmp_path / "results/scene/plt/seed1/full/inference/gfm.json").write_text("no record")
-    page = page_of_run(tmp_path)
-    assert page.headline == "Results on yeast, scene"
-    assert [(one.name, one.earlier, one.made) for one in page.contests][1:] == [("scene", True, "2026-11-20")]
-    assert shown(page.contests[1], "P@1 (%)")["PLT"].text == "75.00"
-    text = " ".join("".join(Reader(to_html(page)).text).split())
+    report = report_of_run(tmp_path)
+    assert report.headline == "Results on yeast, scene"
+    assert [(one.name, one.earlier, one.made) for one in report.contests][1:] == [("scene", True, "2026-11-20")]
+    assert shown(report.contests[1], "P@1 (%)")["PLT"].text == "75.00"
+    text = " ".join("".join(Reader(pages_of_run(tmp_path).index).text).split())
     assert absent(text, "scene 14 labels", "2026-11-20") == []
 
 
@@ -155,11 +199,11 @@ OUTCOME = {
 }  # fmt: skip
 
 
-def test_headline_counts_every_measured_cell_once(page):
+def test_headline_counts_every_measured_cell_once(report):
     # Training of fastxml on yeast failed. Two numbers of wiki10-31k were not run.
-    assert count_outcomes(page.printed) == count_outcomes(page.papers[0].printed) == OUTCOME
+    assert count_outcomes(report.papers[0].printed) == OUTCOME
     facts = ["3 of 7", "1 of 2 datasets", "1 equal as printed", "1 inside", "1 outside -", "0 undecided"]
-    assert absent(page.outcome, *facts) == []
+    assert absent(report.outcome, *facts) == []
 
 
 def test_published_table_without_results_counts_as_not_run(tmp_path):
@@ -167,65 +211,91 @@ def test_published_table_without_results_counts_as_not_run(tmp_path):
     (tmp_path / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nscene,plt,75.00\n")
     for file in tmp_path.glob("results/tables/*/table1.*"):
         file.unlink()
-    found = count_outcomes(page_of_run(tmp_path).printed)
+    found = count_outcomes(report_of_run(tmp_path).papers[0].printed)
     assert found == OUTCOME | {"datasets run": "1 of 3", "printed": 8, "not run": 5}
 
 
 def test_without_split_error_only_equal_printed_numbers_are_judged(run):
-    found = count_outcomes(page_of_run(run, Judge()).printed)
+    found = count_outcomes(report_of_run(run, Judge()).papers[0].printed)
     assert (found["equal as printed"], found["undecided"], found["run"]) == (1, 2, 3)
 
 
-def test_missing_cells_are_listed_with_reason_of_failure(page):
-    table = next(t for t in page.papers[0].tables if t.title == "Table 2")
-    rows = list(map(tuple, table.not_run.rows))
+def test_missing_cells_are_listed_with_reason_of_failure(report):
+    table = next(t for t in report.papers[0].tables if t.title == "Table 2")
+    rows = list(map(tuple, table.others.rows))
     assert {*rows} == {("yeast", "FastXML", "FTA"), ("wiki10-31k", "PLT", "FTA")}
-    failed = on_page(table.not_run.columns[0].numbers[rows.index(("yeast", "FastXML", "FTA"))])
+    failed = on_page(table.others.columns[0].numbers[rows.index(("yeast", "FastXML", "FTA"))])
     assert (failed.text, failed.published, failed.verdict) == ("–", "17.04", Verdict.FAILED)
     assert failed.reason == "no <room> left"
 
 
-def test_number_has_environments_of_its_records_for_each_seed(page):
-    records = cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").records
-    shown = [page.environments.shown[place] for place in page.environments.numbers(records)]
-    assert [environment["title"] for environment in shown] == ["PLT, STO", "PLT, STO"]
-    lines = [dict(environment["lines"]) for environment in shown]
-    assert [line["seed"] for line in lines] == ["0", "1"]
-    assert (lines[0]["machine"], lines[0]["threads"], lines[0]["whole step"]) == ("A <fast> CPU", "2", "5.25 s")
-    assert "numpy 2.4.6" in lines[0]["versions"]
-    assert shown[0]["command"].endswith(lines[0]["record"])
-    texts, environments = packed(shown).values()
-    assert ["PLT, STO", "seed: 1"] == [texts[environments[1][place]] for place in (0, 2)]
-    assert texts[environments[0][-1]] == "snakemake --cores 2 --force "
+def test_models_without_results_are_named_with_the_reason(report):
+    (contest,) = report.contests
+    assert contest.lacking == {"LdSM": "it <is> slow"}
+    failed = Failure(Path("train.log"), "train", "yeast", "swnn", None, "", "no room")
+    suite = replace(find_suite(PAPER, ROOT / "config"), datasets=["yeast"])
+    (contest,) = contests(ranking(), ranking(model="fastxml"), suites=[suite], failed=[failed])
+    assert {contest.lacking["SWNN"], contest.lacking["PLT, hashed"]} == {"failed: no room", "not run"}
 
 
-def test_numbers_fitted_to_published_results_are_marked_and_counted(run, html):
+def test_number_has_one_environment_for_records_that_differ_only_in_the_seed():
+    paths = [Path(f"results/yeast/plt/seed{seed}/80/evaluation/sto.json") for seed in (0, 1)]
+    records = [as_record(thresholds(method="sto", seed=seed) | {"environment": environment(), "step": step("evaluate")})
+               for seed in (0, 1)]  # fmt: skip
+    environments = Environments(map(Source, paths, records))
+    assert environments.numbers(paths) == environments.numbers(paths) == [0]
+    assert environments.numbers(paths[:1]) == [1]
+    shown = environments.shown
+    assert shown[0]["title"] == "PLT, STO"
+    lines, one = (dict(environment["lines"]) for environment in shown)
+    assert (lines["seed"], one["seed"]) == ("0, 1", "0")
+    assert (lines["machine"], lines["threads"], lines["whole step"]) == ("A <fast> CPU", "2", "5.25 s")
+    assert "numpy 2.4.6" in lines["versions"]
+    assert lines["record"] == "results/yeast/plt/seed{0,1}/80/evaluation/sto.json"
+    assert shown[0]["command"] == f"snakemake --cores 2 --force {lines['record']}"
+
+
+def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
     about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
-    page = page_of_run(run, Judge(same_split=SPLIT, fitted_settings=about))
-    assert absent(published_lines(page.printed)[1], 3, "fitted to published results") == []
-    assert cell(page, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
-    assert (to_html(page).count("‡</sup>"), html.count("‡</sup>")) == (3, 0)
+    judge = Judge(same_split=SPLIT, fitted_settings=about)
+    report = report_of_run(run, judge)
+    assert absent(published_lines(report.papers[0].printed)[1], 3, "fitted to published results") == []
+    assert cell(report, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
+    assert (pages_of_run(run, judge).paper.count("‡</sup>"), pages.paper.count("‡</sup>")) == (3, 0)
 
 
-def test_page_without_tables_is_refused_with_advice():
+def test_report_without_results_is_refused_with_advice(tmp_path):
     with raises_with(XmlcError, "make demo"):
-        page_of([], [], Judge())
+        report_of([], [], Judge(), tmp_path)
 
 
-def test_every_value_is_escaped(html):
+def test_results_without_a_finished_table_are_shown_with_the_state_of_the_run(tmp_path):
+    file = tmp_path / "results/scene/plt/seed0/full/ranking.json"
+    file.parent.mkdir(parents=True)
+    (path,) = write(file.parent, [ranking("scene")])
+    path.rename(file)
+    index = pages_of(report_of([], [], Judge(), tmp_path, run="The run is active, no unfinished files."))["index.html"]
+    assert absent(index, "<h1>Results on scene<", "The run is active", 'id="on-scene"') == []
+
+
+@pytest.mark.parametrize("name", ["index", "paper"])
+def test_every_value_is_escaped(pages, name):
+    html = getattr(pages, name)
     assert HOSTILE not in html
-    assert "a&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in html
+    assert "&lt;" in html
     reader = Reader(html)
-    assert HOSTILE in "".join(reader.text) or HOSTILE in {a.get("data-o") for _, a in reader.tags}
+    assert name == "index" or HOSTILE in "".join(reader.text) or HOSTILE in {a.get("data-o") for _, a in reader.tags}
     assert [a.get("type") for tag, a in reader.tags if tag == "script"] == ["application/json", None]
     assert not [a for _, a in reader.tags if any(name.startswith("on") for name in a)]
 
 
-def test_page_is_self_contained_and_blocks_external_content(html):
+@pytest.mark.parametrize("name", ["index", "paper"])
+def test_page_is_self_contained_and_blocks_external_content(pages, name):
+    html = getattr(pages, name)
     reader = Reader(html)
     addresses = [a[name] for _, a in reader.tags for name in ("src", "href", "xlink:href", "action") if a.get(name)]
-    assert addresses
-    assert all(address.startswith(("#", "data:")) for address in addresses)
+    links = {address for address in addresses if not address.startswith(("#", "data:"))}
+    assert {"index.html", f"{PAPER}.html"} <= links <= {*pages.files}
     assert not re.search(r"@import|url\((?!#|%23)", html)
     identifiers = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(identifiers) == len(set(identifiers))
@@ -237,24 +307,26 @@ def test_page_is_self_contained_and_blocks_external_content(html):
     assert f"script-src 'sha256-{digest}'" in policy
 
 
-def test_page_shows_fingerprints_of_tables_papers_and_run(run, page, html):
-    (paper,) = page.papers
-    assert page.fingerprint == fingerprint(run / "results/tables")
+def test_pages_show_fingerprints_of_tables_papers_and_run(run, report, pages):
+    (paper,) = report.papers
+    assert report.fingerprint == fingerprint(run / "results/tables")
     assert paper.fingerprint == fingerprint(run / "results/tables" / PAPER)
     assert {table.title: table.fingerprint for table in paper.tables} == {
         f"Table {number}": fingerprint(run / f"results/tables/{PAPER}/table{number}.csv") for number in (1, 2)
     }
-    shown = re.findall(r"Fingerprint[^:]*: <code>([^<]+)</code>", html)
-    assert shown == [part.word for part in (page, paper, *paper.tables) for part in [part.fingerprint]]
+    shown = re.findall(r"Fingerprint[^:]*: <code>([^<]+)</code>", pages.paper)
+    assert shown == [part.fingerprint.word for part in (paper, *paper.tables)]
+    assert f"<code>{report.fingerprint.word}</code>" in pages.index
 
 
-def test_same_run_gives_identical_page(run, html):
-    assert to_html(page_of_run(run)) == html
+def test_same_run_gives_identical_pages(run, pages):
+    assert pages_of_run(run).files == pages.files
 
 
-def test_figures_are_embedded_as_images(run, html):
-    images = {a["alt"]: a["src"] for tag, a in Reader(html).tags if tag == "img"}
-    assert list(images) == ["Quality against time on yeast", f"Figure 1, {PAPER}"]
+def test_figures_are_embedded_as_images(run, pages):
+    assert [a["alt"] for tag, a in Reader(pages.index).tags if tag == "img"] == ["Quality against time on yeast"]
+    images = {a["alt"]: a["src"] for tag, a in Reader(pages.paper).tags if tag == "img"}
+    assert list(images) == [f"Figure 1, {PAPER}"]
     start, _, svg = images[f"Figure 1, {PAPER}"].partition(",")
     assert start == "data:image/svg+xml"
     file = run / f"results/figures/{PAPER}/figure1.svg"
@@ -266,5 +338,5 @@ def test_figures_are_embedded_as_images(run, html):
 def test_script_reads_only_data_that_the_template_writes():
     folder = ROOT / "xmlc/suite/report/page/templates"
     read = set(re.findall(r"\b(?:dataset|number\.dataset|data)\.(\w+)", (folder / "report.js").read_text()))
-    written = set(re.findall(r"\bdata-(\w+)=", (folder / "report.html.j2").read_text()))
+    written = set(re.findall(r"\bdata-(\w+)=", (folder / "macros.html.j2").read_text()))
     assert read - {"dataset"} == written

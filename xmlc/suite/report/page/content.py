@@ -1,4 +1,4 @@
-"""Collect the contents of the page: papers, tables, figures as SVG, and comparisons of the models on each dataset."""
+"""Collect the contents of the report: papers, tables, figures as SVG, and comparisons of the models on each dataset."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from xmlc.suite.papers.building import Known, build_table, sources_of
 from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
 from xmlc.suite.papers.declared import Table, TableDefinition
 from xmlc.suite.papers.outcome import Word
-from xmlc.suite.report.compare import compare_with_published, count_outcomes, published_lines
+from xmlc.suite.report.compare import compare_with_published, published_lines
 from xmlc.suite.report.page.drawing import Drawing, data_address
-from xmlc.suite.report.page.tables import Environments, PageTable, TableOnPage
+from xmlc.suite.report.page.tables import Environments, PageTable, page_table
 from xmlc.suite.report.page.winners import Contest, contests_of, earlier_sources
 from xmlc.suite.report.status import Failure
 from xmlc.suite.report.verdicts import Judge
@@ -31,15 +31,15 @@ from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
 
 FEW = 3  # The maximum number of datasets that a heading names.
-CONTRIBUTED = "§"  # The mark of numbers from contributed runs.
 
 
 @dataclass
-class PagePaper:
-    """Hold the tables and figures of one paper or suite, the tables' fingerprint, and the verdicts on numbers."""
+class PaperPage:
+    """Hold the contents of the page of one paper or suite."""
 
     name: str
     title: str
+    #: The fingerprint of the paper's tables.
     fingerprint: Fingerprint
     tables: list[PageTable]
     drawings: list[Drawing]
@@ -49,26 +49,30 @@ class PagePaper:
     left_out: list[tuple[str, str, str]]
     #: The number of the paper's claims for each verdict. The counter is empty if the table of claims was not built.
     claims: Counter[Word]
+    environments: Environments
 
     @property
-    def statements(self) -> PageTable | None:
-        """Return the table of claims, or None if the paper has no such table."""
-        return next((table for table in self.tables if table.identifier == f"{self.name}-{CLAIMS}"), None)
+    def shown(self) -> list[PageTable]:
+        """Return the tables to show. A paper's page shows the tables that are in the paper, followed by the claims.
+
+        The page of a suite without published numbers shows all tables.
+        """
+        return [one for one in self.tables if one.in_papers or one.identifier == CLAIMS or not self.printed]
 
     @property
-    def has_decided(self) -> bool:
-        """Return whether at least one of the paper's claims has a verdict other than "undecided" or "no data"."""
-        return any(self.claims[word] for word in ("holds", "does not hold", "opposite sign", "mixed"))
+    def more(self) -> list[PageTable]:
+        """Return the tables that the page only links to."""
+        return [one for one in self.tables if one not in self.shown]
 
 
 @dataclass
-class Page:
-    """Hold the contents of the whole report page.
+class Report:
+    """Hold the contents of the report: the page of each paper, and the index of all papers and datasets.
 
     The field ``fingerprint`` is the fingerprint of the folder of tables.
     """
 
-    papers: list[PagePaper]
+    papers: list[PaperPage]
     fingerprint: Fingerprint
     failures: list[Failure]
     environments: Environments
@@ -76,33 +80,27 @@ class Page:
     versions: list[str]
     machines: list[str]
     contests: list[Contest]
-
-    @property
-    def printed(self) -> list[Number]:
-        """Return all published numbers of all papers, each with our number."""
-        return [number for paper in self.papers for number in paper.printed]
-
-    @property
-    def claims(self) -> Counter[Word]:
-        """Return the number of claims of all papers for each verdict."""
-        return sum((paper.claims for paper in self.papers), Counter())
+    #: A sentence about a run that is active or was killed, or "".
+    run: str
 
     @property
     def headline(self) -> str:
-        """Return the heading of the page. The heading names the datasets, or counts them if there are many."""
+        """Return the heading of the index. The heading names the datasets, or counts them if there are many."""
         names = [contest.name for contest in self.contests]
         return f"Results on {f'{len(names)} datasets' if len(names) > FEW else ', '.join(names) or 'no dataset yet'}"
 
     @property
     def outcome(self) -> str:
         """Return one line that counts the verdicts on published numbers and on the papers' claims."""
-        if not count_outcomes(self.printed)["run"]:
-            return "No paper has published results on these datasets"
-        return "; ".join([published_lines(self.printed)[0], *([claims_line(self.claims)] if self.claims else [])])
+        numbers = [number for paper in self.papers for number in paper.printed]
+        claims = sum((paper.claims for paper in self.papers), Counter[Word]())
+        return "; ".join([*published_lines(numbers)[:1], *([claims_line(claims)] if claims else [])])
 
 
-def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, root: Path = Path()) -> Page:
-    """Return the contents of the page for finished tables.
+def report_of(
+    tables: Sequence[Manifest], failed: list[Failure], judge: Judge, root: Path = Path(), run: str = ""
+) -> Report:
+    """Return the contents of the report for finished tables, and for results that no table has yet.
 
     Parameters
     ----------
@@ -111,32 +109,36 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
     judge : Judge
     root : Path
         Folder of the project, which contains figures, configuration, and results of earlier runs.
+    run : str
+        A sentence about a run that is active or was killed (`xmlc.suite.report.status.run_outcome`), or "".
 
     Raises
     ------
     XmlcError
-        No table is finished, or a record of a table violates its schema.
+        Nothing is finished, or a record of a table violates its schema.
     """
-    if not tables:
-        raise XmlcError("found no finished table. Build one first, as with `make demo` or `snakemake plt2016`")
     known: Known = {}
     used = sources_of(tables, known)
     sources = [source for source, _ in used]
     earlier = earlier_sources(root, known, _datasets(sources))
-    environments = Environments([*sources, *earlier])
-    of_suites = {name for suite in read_suites(config_folder(root)).values() for name in suite.datasets}
+    if not tables and not earlier:
+        raise XmlcError("found no finished result. Run an experiment first, as with `make demo` or `snakemake plt2016`")
+    suites = read_suites(config_folder(root))
+    of_papers = {name for suite in suites.values() for name in suite.datasets} | {*judge.report_on.values()}
     # The tables are built first, because building them registers the names of models for the comparisons of models.
     built = [build_table(made, known) for made in tables]
-    contests = contests_of(sources, earlier, of_suites, environments)
+    environments = Environments([*sources, *earlier])
+    names = list(dict.fromkeys(made.paper for made in tables))
+    wanted = [suites[name] for name in names if name in suites]
+    contests = contests_of(sources, earlier, of_papers, wanted, failed, environments)
     papers = []
-    for name in dict.fromkeys(made.paper for made in tables):
+    for name in names:
         own = [table for table in built if table.paper == name]
         published = next((made.published / name for made in tables if made.paper == name and made.published), None)
-        datasets = _datasets(source for source, of_papers in used if name in of_papers)
-        papers.append(_paper(name, own, published, datasets, judge, failed, root, environments))
+        papers.append(_paper(name, own, published, [s for s, of in used if name in of], judge, failed, root))
     abouts = [environment_columns(source.record) for source in sources]
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
-    return Page(
+    return Report(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         failures=failed,
@@ -145,6 +147,7 @@ def page_of(tables: Sequence[Manifest], failed: list[Failure], judge: Judge, roo
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
         contests=contests,
+        run=run,
     )
 
 
@@ -157,12 +160,11 @@ def _paper(
     paper: str,
     tables: Sequence[Table],
     published: Path | None,
-    datasets: set[str],
+    sources: Sequence[Source],
     judge: Judge,
     failed: list[Failure],
     root: Path,
-    environments: Environments,
-) -> PagePaper:
+) -> PaperPage:
     """Return the tables and figures of a paper, with verdicts on the published numbers in the folder ``published``."""
 
     def published_in(definition: TableDefinition) -> Rows:
@@ -181,11 +183,10 @@ def _paper(
     built = []
     for table in tables:
         own, judged = published_in(table.definition), compared(table.definition, table.printed, table.rows).numbers
-        built.append(TableOnPage(table, judged).page_table(own))
-        environments.enter(built[-1])
+        built.append(page_table(table, judged, own))
         printed += [number for number in judged if number.quantity in own.get(number.key, {})]
-    models = suite.all_models if suite else {}
-    return PagePaper(
+    models, datasets = suite.all_models if suite else {}, _datasets(sources)
+    return PaperPage(
         name=paper,
         title=suite.title if suite else paper,
         fingerprint=of_parts({table.name + TABLE: one.fingerprint for table, one in zip(tables, built)}),
@@ -199,6 +200,7 @@ def _paper(
             if dataset in datasets
         ],
         claims=next((counted(table) for table in tables if table.name == CLAIMS), Counter()),
+        environments=Environments(sources),
     )
 
 
@@ -208,4 +210,4 @@ def _drawing(paper: str, file: Path) -> Drawing:
     caption = ""
     with suppress(XmlcError):  # A figure in the folder may be undeclared.
         caption = figure_of(file.stem, paper).caption
-    return Drawing(f"{paper}-{file.stem}", title, caption, data_address(file.read_text("utf-8")))
+    return Drawing(file.stem, title, caption, data_address(file.read_text("utf-8")))

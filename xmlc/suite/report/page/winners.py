@@ -13,10 +13,12 @@ from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
+from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.building import Known, read_sources
 from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
 from xmlc.suite.report.page.tables import Environments
+from xmlc.suite.report.status import Failure
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.frame import Number, Source, average, numbers_of
@@ -56,6 +58,8 @@ class Contest:
         Row and column of each number whose difference from the column's best number is within the noise over seeds.
     drawing : Markup or None
         Drawing of P@1 against training time, or None if fewer than two models have both numbers.
+    lacking : dict of str to str
+        The reason why a model of a suite has no row, by the model's printed name.
     """
 
     name: str
@@ -66,10 +70,16 @@ class Contest:
     panel: Panel
     tied: set[tuple[int, int]]
     drawing: Markup | None
+    lacking: dict[str, str]
 
 
 def contests_of(
-    sources: Sequence[Source], earlier: Sequence[Source], of_suites: Collection[str], environments: Environments
+    sources: Sequence[Source],
+    earlier: Sequence[Source],
+    of_papers: Collection[str],
+    suites: Sequence[Suite],
+    failed: Sequence[Failure],
+    environments: Environments,
 ) -> list[Contest]:
     """Return the comparison of models for each dataset with results on the test set.
 
@@ -82,8 +92,12 @@ def contests_of(
         Records that the tables use.
     earlier : sequence of Source
         Records of datasets that are in no table.
-    of_suites : collection of str
-        Names of the datasets in suites. All other datasets are the user's own datasets.
+    of_papers : collection of str
+        Names of the datasets of papers and suites. All other datasets are the user's own datasets.
+    suites : sequence of Suite
+        The suites with finished tables. Models of these suites without results are listed.
+    failed : sequence of Failure
+        Steps whose messages explain missing numbers.
     environments : Environments
         The reference numbers by which cells of the page refer to records. New records get new reference numbers.
     """
@@ -95,9 +109,13 @@ def contests_of(
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
-        found += [_contest(name, list(own.values()), of_earlier, environments) for name, own in by_dataset.items()]
+        wanted = () if of_earlier else suites
+        found += [
+            _contest(name, list(own.values()), of_earlier, wanted, failed, environments)
+            for name, own in by_dataset.items()
+        ]
     shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.
-    return sorted(shown, key=lambda one: (one.earlier, one.name in of_suites, one.labels))
+    return sorted(shown, key=lambda one: (one.earlier, one.name in of_papers, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
@@ -120,11 +138,22 @@ def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list
     return [s for s, r in models if newest[r.run_names] == (r.data_digest, r.hyperparameters)]
 
 
-def _contest(name: str, sources: list[Source], earlier: bool, environments: Environments) -> Contest:
+def _contest(
+    name: str,
+    sources: list[Source],
+    earlier: bool,
+    suites: Iterable[Suite],
+    failed: Sequence[Failure],
+    environments: Environments,
+) -> Contest:
+    def reason(model: str) -> str:
+        return next((f"failed: {one.reason}" for one in failed if one.concerns(name, model)), "")
+
     found = _numbers(sources)
     models = sorted(found, key=lambda model: -found[model][QUALITY].value if QUALITY in found[model] else 1)
+    none = {(m, q): Number(quantity=q, reason=reason(m)) for m in models for q in (*RANKED, *SETS)}
     columns = [
-        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q, Number(quantity=q)) for m in models], q)
+        PanelColumn(HEADINGS.get(q, column(q).heading), q, [found[m].get(q) or none[m, q] for m in models], q)
         for q in (*RANKED[:2], *SETS, *RANKED[2:])
         if any(q in numbers for numbers in found.values())
     ]
@@ -160,6 +189,12 @@ def _contest(name: str, sources: list[Source], earlier: bool, environments: Envi
         panel=panel,
         tied=tied,
         drawing=quality_against_time(timed) if len(timed) > 1 else None,
+        lacking={
+            model_title(model): spec.without.get(name) or reason(model) or "not run"
+            for suite in suites
+            for model, spec in suite.models.items()
+            if name in suite.datasets and model not in found and spec.task in (None, suite.task_of(name))
+        },
     )
 
 

@@ -31,34 +31,9 @@
     });
   }
 
-  // Search: rows stay if their names or the names of their table contain every word. Empty tables are hidden.
-  const field = document.querySelector("#search input");
-  field.closest("#search").hidden = false;
-  const rows = [...document.querySelectorAll("table.sortable tbody tr")].map((row) => {
-    const names = [row.closest("table").caption, ...row.querySelectorAll("th")];
-    return [row, names.map((name) => name.textContent).join(" ").toLowerCase()];
-  });
-  const parts = [...document.querySelectorAll(".panel, .contest, .paper, article, details")].filter((part) => part.querySelector("tbody"));
-  field.addEventListener("input", () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const [row, names] of rows) row.hidden = !words.every((word) => names.includes(word));
-    for (const part of parts) part.hidden = !part.querySelector("tbody tr:not([hidden])");
-    const left = rows.filter(([row]) => !row.hidden).length;
-    document.querySelector("#search output").textContent = words.length ? `${left} of ${rows.length} rows` : "";
-  });
-
-  // Environments are shown while a number is hovered or focused, pinned by a click, and closed by Escape.
-  const metadata = JSON.parse(document.getElementById("environments").textContent);
-  const environment = (place) => {
-    const [title, ...lines] = metadata.environments[place].map((text) => metadata.texts[text]);
-    const command = lines.pop();
-    const shown_lines = lines.map((line) => /^(.*?): (.*)$/s.exec(line).slice(1));
-    const record = shown_lines.find(([name]) => name === "record")[1];
-    return { title, lines: shown_lines, command: command.endsWith(" ") ? command + record : command };
-  };
-  const box = document.getElementById("environment");
-  let pinned = null, waiting = 0;
-  document.querySelectorAll("td button").forEach((number) => number.setAttribute("aria-haspopup", "dialog"));
+  // A click on a number opens a dialog with its exact value, its verdict and the environments of its records.
+  const environments = JSON.parse(document.getElementById("environments").textContent);
+  const box = document.querySelector("dialog");
   const element = (name, text, kind) => {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -72,12 +47,11 @@
   };
   const fill = (number) => {
     const data = number.dataset;
-    const verdict = number.parentElement.querySelector(".s")?.title;
+    const verdict = number.parentElement.querySelector(".e .tag")?.textContent;
     const exact = number.parentElement.dataset.o ?? "–";
     const close = element("button", "×", "close");
-    close.type = "button";
     close.setAttribute("aria-label", "Close");
-    close.addEventListener("click", () => { hide(); number.focus(); });
+    close.addEventListener("click", () => box.close());
     const lines = [
       ["measured", Number.isNaN(Number(exact)) ? number.textContent : exact],
       ["published", data.paper],
@@ -88,67 +62,16 @@
       ["reason", data.reason],
     ].filter(([, text]) => text);
     box.replaceChildren(close, list(lines));
-    for (const one of data.p ? data.p.split(" ").map(environment) : [])
-      box.append(element("h5", one.title), list(one.lines), element("code", one.command, "command"));
+    for (const one of data.p ? data.p.split(" ").map((place) => environments[place]) : [])
+      box.append(element("h2", one.title), list(one.lines), element("code", one.command, "command"));
   };
-  const place = (number) => {
-    const at = number.getBoundingClientRect();
-    const room = document.documentElement;
-    const left = Math.max(8, Math.min(at.left, room.clientWidth - box.offsetWidth - 8));
-    const spare = { above: at.top - 14, below: room.clientHeight - at.bottom - 14 };
-    const below = spare.below >= Math.min(box.scrollHeight, spare.above);
-    box.style.maxHeight = `${Math.max(180, below ? spare.below : spare.above)}px`;
-    box.style.left = `${left + scrollX}px`;
-    box.style.top = `${(below ? at.bottom + 6 : at.top - 6 - box.offsetHeight) + scrollY}px`;
-  };
-  const show = (number, pin) => {
-    hide();
-    fill(number);
-    box.hidden = false;
-    box.style.maxHeight = "";
-    box.classList.toggle("pinned", pin);
-    place(number);
-    number.setAttribute("aria-expanded", "true");
-    pinned = pin ? number : null;
-  };
-  const hide = () => {
-    clearTimeout(waiting);
-    box.hidden = true;
-    pinned = null;
-    document.querySelectorAll("td button[aria-expanded]").forEach((number) => number.removeAttribute("aria-expanded"));
-  };
-  const number_of = (event) => (event.target instanceof Element ? event.target.closest("td button") : null);
-  document.addEventListener("pointerover", (event) => {
-    const number = number_of(event);
-    if (event.pointerType === "touch" || pinned || !number) return;
-    clearTimeout(waiting);
-    waiting = setTimeout(() => show(number, false), 180);
-  });
-  document.addEventListener("pointerout", (event) => {
-    clearTimeout(waiting);
-    const to = event.relatedTarget instanceof Element ? event.relatedTarget : null;
-    if (event.pointerType === "touch" || pinned || !number_of(event) || to?.closest("#environment")) return;
-    if (number_of(event) !== document.activeElement) hide();
-  });
-  box.addEventListener("pointerleave", () => { if (!pinned) hide(); });
-  document.addEventListener("focusin", (event) => {
-    const number = number_of(event);
-    if (number && number.matches(":focus-visible")) show(number, false);
-    else if (!number && !pinned && !box.contains(event.target)) hide();
-  });
+  document.querySelectorAll("td button").forEach((number) => number.setAttribute("aria-haspopup", "dialog"));
   document.addEventListener("click", (event) => {
-    const number = number_of(event);
+    const number = event.target.closest("td button");
     if (number) {
-      if (pinned === number) hide();
-      else show(number, true);
-    } else if (!box.contains(event.target)) hide();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !box.hidden) {
-      const from = pinned;
-      hide();
-      from?.focus();
-    }
+      fill(number);
+      box.showModal();
+    } else if (event.target === box) box.close();
   });
 
   // On paper everything is unfolded except results not run.
