@@ -396,7 +396,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
     where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["printed"] else []
     if fitted := outcome["fitted"]:
-        lines.append(f"{fitted} of them have settings fitted to published results")
+        lines.append(f"{fitted} of these have settings fitted to published results")
     for kind in (NumberKind.OTHER_SPLIT, NumberKind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")

@@ -57,7 +57,8 @@ class PaperPage:
 
         The page of a suite without published numbers shows all tables.
         """
-        return [one for one in self.tables if one.in_papers or one.identifier == CLAIMS or not self.printed]
+        shown = [one for one in self.tables if one.in_papers or one.identifier == CLAIMS or not self.printed]
+        return sorted(shown, key=lambda one: one.identifier == CLAIMS)
 
     @property
     def more(self) -> list[PageTable]:
