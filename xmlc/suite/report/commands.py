@@ -145,7 +145,7 @@ def report_command(contributed: bool, out: Path) -> None:
         click.echo(f"{table.step}: {table.reason}", err=True)
     for one in report.contests:
         click.echo(f"{one.name}: {one.headline}")
-    click.echo(report.outcome)
+    click.echo(f"{report.outcome}\n".lstrip() + f"{out / 'index.html'}")
 
 
 @click.command()

@@ -14,7 +14,7 @@ from xmlc.data.synthetic import without_mark
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite, read_suites
-from xmlc.suite.papers import every_table, figure_of
+from xmlc.suite.papers import enter_rooms, every_table, figure_of
 from xmlc.suite.papers.building import Known, build_table, sources_of
 from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
 from xmlc.suite.papers.declared import Table, TableDefinition
@@ -29,6 +29,7 @@ from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
+from xmlc.suite.results.titles import name_models
 
 FEW = 3  # The maximum number of datasets that a heading names.
 
@@ -128,6 +129,10 @@ def report_of(
     of_papers = {name for suite in suites.values() for name in suite.datasets} | {*judge.report_on.values()}
     # The tables are built first, because building them registers the names of models for the comparisons of models.
     built = [build_table(made, known) for made in tables]
+    if not tables:
+        enter_rooms()
+        for suite in suites.values():
+            name_models(suite.titles, over=True)
     environments = Environments([*sources, *earlier])
     names = list(dict.fromkeys(made.paper for made in tables))
     wanted = [suites[name] for name in names if name in suites]
@@ -137,7 +142,7 @@ def report_of(
         own = [table for table in built if table.paper == name]
         published = next((made.published / name for made in tables if made.paper == name and made.published), None)
         papers.append(_paper(name, own, published, [s for s, of in used if name in of], judge, failed, root))
-    abouts = [environment_columns(source.record) for source in sources]
+    abouts = [environment_columns(source.record) for source in (sources or earlier)]
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Report(
         papers=papers,
