@@ -157,6 +157,9 @@ def _contest(
         for q in (*RANKED[:2], *SETS, *RANKED[2:])
         if any(q in numbers for numbers in found.values())
     ]
+    macro = {part.quantity: part for part in columns if part.quantity in (PRESENT, EMPTY)}
+    if len(macro) == 2 and macro[PRESENT].texts == macro[EMPTY].texts:
+        columns.remove(macro[EMPTY])
     names = Counter(map(model_title, models))
     titles = {m: model_title(m) if names[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
     panel = Panel("", ["Model"], [(titles[model],) for model in models], columns)
