@@ -119,8 +119,8 @@ def test_new_records_are_shown_with_their_origin(run_folder):
     assert theirs
     assert all("rcv1-2k" in row for row in rows if "contributed by alice" in row or row in theirs)
     assert all("§" in row for row in theirs)
-    assert '"contributed by: alice"' in page
-    assert f'"record: {NEW}"' in page, "under its original name"
+    assert '["contributed by","alice"]' in page
+    assert f'["record","{NEW}"]' in page, "under its original name"
 
 
 def test_run_in_several_archives_is_used_once(run_folder):
