@@ -205,10 +205,8 @@ def source_of(entry: Dataset) -> str:
 def function_of(measure: str) -> str:
     """Return the name of the function in `xmlc.metrics` that computes a measure."""
     name, at, _ = measure.partition("@")
-    if at:
-        return f"{AT_K.get(name, name)}_at_k"
     known = [one for one in xmlc.metrics.__all__ if measure.replace("_f2", "_f").startswith(one)]
-    return max(known, key=len, default="")
+    return f"{AT_K.get(name, name)}_at_k" if at else max(known, key=len, default="")
 
 
 def measures() -> Iterator[str]:
@@ -219,10 +217,8 @@ def measures() -> Iterator[str]:
         titles.setdefault((title, function_of(one.name)), []).append(f"`{one.name}`")
     rows, first = [], {}
     for (title, name), names in titles.items():
-        doc = inspect.getdoc(getattr(xmlc.metrics, name)) if name else "Return the mean size of the label sets."
-        definition = (
-            doc.partition("\n")[0].removeprefix("Return ").removeprefix("the ").removesuffix(".").replace("``", "`")
-        )
+        doc = inspect.getdoc(getattr(xmlc.metrics, name)) if name else "mean size of the label sets"
+        definition = re.sub(r"^Return (the )?|\.?(\n.*)?$", "", doc, flags=re.DOTALL).replace("``", "`")
         definition = f"as {first[name]}" if name in first else definition
         first.setdefault(name, names[0])
         rows.append((", ".join(names), title, definition, f"{{py:func}}`~xmlc.metrics.{name}`" if name else ""))
@@ -242,19 +238,18 @@ def statements() -> Iterator[str]:
             rule += ". One case against refutes it" if said.every else ""
             rule += ". A cost, not counted" if said.cost else ""
             rows.append((f"{said.statement} `{claim.name}`", f"{said.stated}: {said.source}", rule))
-        yield f"## {paper}\n\n*{suites[paper].title}*\n"
-        yield table(("claim", "place", "measured effect and margin"), rows)
+        header = ("claim", "place", "measured effect and margin")
+        yield f"## {paper}\n\n*{suites[paper].title}*\n\n{table(header, rows)}"
 
 
 def departures() -> Iterator[str]:
     """Yield all choices of the papers that the suites do not follow."""
     for paper in PAPERS:
         content = read_yaml(CONFIG.parent / f"results/published/{paper}/choices.yaml")
-        departing = {key: one for key, one in content["choices"].items() if "here" in one}
         rows = []
-        for key, one in departing.items():
+        for key, one in content["choices"].items():
             name = f"`{key}`" + (f" on {', '.join(one['departs_on'])}" if "departs_on" in one else "")
-            rows.append((name, f"{one['printed']} ({one['where']})", one["here"], one["reason"]))
+            rows += [(name, f"{one['printed']} ({one['where']})", one["here"], one["reason"])] if "here" in one else []
         words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(("choice", "printed", "here", "reason"), rows)
         yield re.sub(r"`results/([\w./-]+)/([\w-]+\.csv)`", r"[`\2`](../../results/\1/\2)", words)
 
