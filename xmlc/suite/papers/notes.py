@@ -16,7 +16,7 @@ from xmlc.suite.results.records.thresholds import ThresholdRecord
 from xmlc.suite.results.titles import FULL, LIMITS, model_title
 
 EXPECTED_F = (
-    "Expected F computes thresholds from the estimates on the test set and the labels' shares of the training set. "
+    "Expected F computes thresholds from the estimates on the test set and the labels' shares in the training set. "
     "A label without positives and predictions counts 0, or 1 with 0/0 = 1."
 )
 
@@ -95,10 +95,10 @@ def undefined_note(records: Iterable[RecordFile]) -> list[str]:
         scores = record.best.test if isinstance(record, ThresholdRecord) else getattr(record, "metrics", None) or {}
         if "macro_f_zero" in scores:
             shares.setdefault(record.dataset_name, []).append(100 * (scores["macro_f"] - scores["macro_f_zero"]))
-    parts = [f"{name} {' to '.join(sorted({f'{min(some):.1f}', f'{max(some):.1f}'}, key=float))} %"
-             for name, some in shares.items()]  # fmt: skip
+    ends = {name: sorted({f"{min(some):.1f}", f"{max(some):.1f}"}, key=float) for name, some in shares.items()}
+    parts = [f"{name} {' to '.join(some)} %" for name, some in ends.items() if some != ["0.0"]]
     about = "Labels with neither test instances nor predictions, which macro-F counts as 1 (0/0 = 1): "
-    return [about + ", ".join(parts) + "."] if parts else []
+    return [f"{about}{', '.join(parts)}."] * bool(parts)
 
 
 def searches(records: Sequence[RecordFile]) -> list[str]:

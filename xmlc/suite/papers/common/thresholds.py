@@ -96,7 +96,7 @@ table2 = TableDefinition(
         overfitting,
         hashed,
     ),
-    caption="Macro-F on the test set with thresholds tuned on the validation set. The other panels show costs.",
+    caption="Macro-F and costs of prediction on the test set, with thresholds tuned on the validation set.",
 )
 
 
