@@ -36,7 +36,7 @@ def notes_of(table: Table) -> list[str]:
     if any(panel.compact().rule for panel in table.panels):
         is_of_methods = any(panel.across == "method" for panel in definition.panels)
         of = "methods that plt2016 does not have" if is_of_methods else f"not reported by {table.paper}"
-        lines.append(f"Columns after the gap: {of}.")
+        lines.append(f"Columns set apart: {of}.")
     has_marked = any(number.method.endswith(FULL) for part in parts for number in part.numbers)
     if any(part.competes for part in parts):
         of = "each model and dataset" if any(panel.each == "model" for panel in definition.panels) else "each dataset"
@@ -52,8 +52,8 @@ def notes_of(table: Table) -> list[str]:
     if any(method.startswith("expected-f") for method in methods):
         lines.append(EXPECTED_F)
     if any(part.has_published for part in parts):
-        times = ", with times from another machine" if seeds else ""
-        lines.append(f"{PAPER}: the value published in {table.paper}{times}.")
+        has_times = any(part.has_published and column(part.quantity).cost for part in parts)
+        lines.append(f"{PAPER}: the value published in {table.paper}{', with times from another machine' * has_times}.")
     return lines
 
 

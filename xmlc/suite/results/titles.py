@@ -18,7 +18,6 @@ METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
 _MODELS = {"oracle": "oracle"}
 # Names of baseline models begin with these words. All other models belong to xmlc.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
-OURS = "xmlc"
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
@@ -89,7 +88,7 @@ def without_passes(name: str) -> tuple[str, int | None]:
 
 def family(name: str) -> str:
     """Return the printed name of the program that a model belongs to: xmlc or a baseline program."""
-    return PROGRAMS.get(name.partition("-")[0], OURS)
+    return PROGRAMS.get(name.partition("-")[0], "xmlc")
 
 
 def hyperparameter_title(name: str) -> str:

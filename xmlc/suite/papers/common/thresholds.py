@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xmlc.metrics.measures import (
-    FURTHER_SET_METRICS,
-    MEASURE_METHODS,
-    SET_METRICS,
-    TUNABLE_MEASURES,
-    UNLABELLED_METHODS,
-)
+from xmlc.metrics import measures as known
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
 from xmlc.suite.results.columns import column
@@ -18,7 +12,7 @@ from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
 
 HASHED = "plt-hashed"  # This model is the PLT of plt2016. The model "plt" is our variant of this PLT.
-FOR_OTHERS = ("ofo-ab", *MEASURE_METHODS)  # Only the tables `table4` and `measures` show these methods.
+FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Only the tables `table4` and `measures` show these methods.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
@@ -79,8 +73,8 @@ table2 = TableDefinition(
     rows=by_split,
     columns=(
         *("macro_f", "test_ms", "inner_products"),
-        *(name for name in SET_METRICS if name != "macro_f"),
-        *(*FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f"),
+        *(name for name in known.SET_METRICS if name != "macro_f"),
+        *(*known.FURTHER_SET_METRICS, "predicted_per_instance", "validation_macro_f"),
         *("c", "a", "b", "tune_seconds", "test_threads"),
     ),
     panels=(
@@ -140,11 +134,11 @@ def _by_measure(table: Table) -> Rows:
     Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for this
     measure. Records of methods that xmlc does not have are left out.
     """
-    numbers = (replace(n, method=MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
-    rows = grouped(average((n for n in numbers if n.method in (*TUNABLE_MEASURES, *METHODS)), METHOD_KEYS), 2)
+    numbers = (replace(n, method=known.MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
+    rows = grouped(average((n for n in numbers if n.method in (*known.TUNABLE_MEASURES, *METHODS)), METHOD_KEYS), 2)
     tuned = {measure_of(tuned_for) for _, _, tuned_for in rows}
     for (_, _, tuned_for), row in rows.items():
-        for name in (name for name in TUNABLE_MEASURES if name in row):
+        for name in (name for name in known.TUNABLE_MEASURES if name in row):
             mark = "brackets" if name == measure_of(tuned_for) else "" if name in tuned else "hidden"
             row[name] = replace(row[name], mark=mark)
     return rows
@@ -152,16 +146,16 @@ def _by_measure(table: Table) -> Rows:
 
 measures = TableDefinition(
     name="measures",
-    needs=(Where("thresholds", "80", methods=(*MEASURE_METHODS, *UNLABELLED_METHODS)), OF_FULL),
+    needs=(Where("thresholds", "80", methods=(*known.MEASURE_METHODS, *known.UNLABELLED_METHODS)), OF_FULL),
     keys=("dataset", "model", "tuned_for"),
     rows=_by_measure,
     more=("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),
     panels=(
         columns(
             "",
-            *(*TUNABLE_MEASURES, "predicted_per_instance"),
+            *(*known.TUNABLE_MEASURES, "predicted_per_instance"),
             each="model",
-            headings={name: column(name).title for name in TUNABLE_MEASURES}
+            headings={name: column(name).title for name in known.TUNABLE_MEASURES}
             | {"predicted_per_instance": "pred./inst."},
         ),
     ),
