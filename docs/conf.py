@@ -66,6 +66,7 @@ def with_links_of_the_site(app, docname, source):
         source[0] = source[0].replace("# xmlc", "# README", 1)  # the home page has the title xmlc
     if docname == "configuration":
         source[0] = GENERATED["with_types"](source[0])
+    source[0] = source[0].replace("*report of these runs*", '<a href="report/index.html">report of these runs</a>')
     to_generated = os.path.relpath(HERE / "generated", (HERE / docname).parent)
     source[0] = NAME.sub(rf"[\1]({to_generated}/\1.md)", source[0])
 
