@@ -13,7 +13,7 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-READ, KEEP, DATA = 0, 3, 1  # These operands of llvm.prefetch mean a read, all cache levels, and data.
+READ, KEEP, DATA = 0, 3, 1  # llvm.prefetch reads data into all cache levels.
 
 
 @njit(cache=True, nogil=True)
@@ -21,13 +21,12 @@ def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
     ``target[: source.size] = source`` has the same effect, but numba also compiles code that raises an error for
-    unequal lengths. Compiling this code takes more than a second in each process, and more in each kernel that copies
-    arrays.
+    unequal lengths. Compiling the code for the error takes more than a second in each process.
 
     Parameters
     ----------
     target : array of any type
-        Written. The kernel does not check the length of ``target``. ``target`` must not overlap ``source``.
+        The kernel does not check the length of ``target``. ``target`` must not overlap ``source``.
     source : array of any type
     """
     for i in range(source.size):
@@ -38,7 +37,7 @@ def copy_into(target, source):
 def sort(values):
     """Sort a contiguous array in place with quicksort (Hoare). Short parts are sorted with insertion sort.
 
-    ``values.sort()`` gives the same result, but compiling that method takes a second for each type.
+    ``values.sort()`` gives the same result as this kernel, but takes a second to compile for each type.
     """
     while values.size > 16:
         first, middle, last = values[0], values[values.size // 2], values[-1]
@@ -72,8 +71,7 @@ def sort(values):
 def stable_order(ids):
     """Return the int64 permutation that sorts ``ids``, which are below 2**32. Equal ids keep their order.
 
-    ``np.argsort`` with mergesort gives the same result. The kernel calls `sort` instead, which is compiled for other
-    kernels anyway.
+    ``np.argsort`` with mergesort gives the same result as this kernel, but takes longer to compile than `sort`.
     """
     keys, order = np.empty(ids.size, dtype=np.uint64), np.empty(ids.size, dtype=np.int64)
     for i in range(ids.size):
@@ -88,8 +86,8 @@ def stable_order(ids):
 def kth_smallest(values, k):
     """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
 
-    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result, but takes five seconds to
-    compile.
+    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result as this kernel, but takes five
+    seconds to compile.
     """
     low, high = 0, values.size - 1
     while low < high:
@@ -114,14 +112,14 @@ def kth_smallest(values, k):
 def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a reference to its memory.
 
-    Creating and deleting an ordinary slice changes a reference count by two atomic additions. These additions take 10
-    to 20 ns, and far longer if two threads slice the same array. A loop over rows of 20 numbers would spend most of its
-    time on these additions.
+    Creating and deleting an ordinary slice changes a reference count by two atomic additions. The two additions take 10
+    to 20 ns, and far longer if two threads slice the same array. With ordinary slices, a loop over rows of 20 numbers
+    would spend most of its time on reference counts.
 
     The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
     arguments. A kernel may return views only to other kernels. If the kernel itself created an array, numba frees the
-    array after the array's last use. The last use may be the call of `unchecked_view`. For such an array, use an
-    ordinary slice, unless the kernel uses the array again after the last use of the view.
+    array after the array's last use. Use an ordinary slice of such an array, unless the kernel uses the array again
+    after the last use of the view.
 
     Parameters
     ----------
@@ -162,8 +160,8 @@ def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
     Reading an array from an ordinary named tuple updates a reference count twice. If a kernel passes the tuple to
-    another kernel, reading a number from the tuple also updates the count twice. A kernel that first calls this
-    function avoids these updates. Kernels must return neither the new tuple nor its arrays to Python.
+    another kernel, reading a number from the tuple also updates the count twice. A kernel that first calls `unowned`
+    avoids these updates. Kernels must not return the copied tuple or an array of the copy to Python.
     """
 
     def generate(context, builder, signature, arguments):

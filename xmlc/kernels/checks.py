@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, shown
 
 HEAVIEST = 1e30  # The weight of an instance is at most HEAVIEST.
-# The texts below are advice in error messages. The texts have no final period.
+# Error messages contain the texts of advice below, which have no final period.
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
     "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]), "
@@ -20,7 +20,7 @@ OF_CLASSES = (
 )
 OF_TEXTS = "Use xmlc.TextClassifier for texts, or make features with scikit-learn's TfidfVectorizer"
 OF_DICTS = "Convert dictionaries with sklearn.feature_extraction.DictVectorizer"
-LARGEST_WEIGHT = 1e38  # Products of such a weight and an estimate stay finite in single precision.
+LARGEST_WEIGHT = 1e38  # The product of a weight of 1e38 and an estimate is finite in float32.
 OF_COLUMNS = "Join the arrays of the labels with np.column_stack([one[:, 1] for one in estimates])"
 
 
@@ -84,7 +84,7 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return an error like ``error`` whose message advises swapping the arguments. ``call`` is the correct call."""
+    """Return an error that advises swapping the arguments of a call. ``call`` is the correct call."""
     found, _, rest = str(error).partition(", expected")
     advice = rest.partition(". ")[2]
     said = f"Swap the arguments if their order is wrong. Otherwise, {advice[:1].lower()}{advice[1:]}"

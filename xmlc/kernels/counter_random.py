@@ -17,7 +17,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(cache=True, inline="always")
 def mix64(z):
-    """Return the scrambled bits of a uint64. The mapping is the output function of SplitMix64, a bijection."""
+    """Return the scrambled bits of a uint64. Different inputs give different outputs, as in SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -81,43 +81,43 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
 
 
 class Stream(IntEnum):
-    """List the uses of random numbers. The value of a use is the ``task`` argument of `stream_key`.
+    """List the uses of random numbers. The value of a member is the ``task`` argument of `stream_key`.
 
-    Two uses with the same stream number and seed would draw the same random numbers. Some code draws from a separate
-    key, for example for the nodes of a tree or the tables of a hash. Such code counts its streams from 0 and is not
-    listed here. If you change a stream number, all results that depend on the stream change. Kernels use the integer
-    ``Stream.NAME.value``. If a comment begins with a name such as ``+ row``, the number of the row is added to the
-    stream number.
+    Two uses with the same stream number and seed would draw the same random numbers. Some code derives a separate key,
+    for example for the nodes of a tree or the tables of a hash. The streams of a separate key are numbered from 0 and
+    are not listed in this class. If you change a stream number, all results that depend on the stream change. Kernels
+    use the integer ``Stream.NAME.value``. If a comment contains a sum such as ``SYNTHETIC_ROW + row``, each row has a
+    separate stream with this number.
     """
 
-    # Data
-    SPLIT = 0x5B1  # selects the validation rows of a training set
-    SEARCH_SAMPLE = 0x5B2  # selects the rows for a search with a bounded number of rows
-    FEW_SHOT_ORDER = 1 << 39  # the order of the pairs of object and view
-    SYNTHETIC_ROW = 1 << 40  # + row: the features and labels of one synthetic row
-    SYNTHETIC_LABEL = 1 << 41  # + label: the features that indicate one synthetic label, object or topic
-    STREAM_ORDER = 0x0F10  # the order of the instances in progressive validation
+    # Data:
+    SPLIT = 0x5B1  # SPLIT selects the validation rows of a training set.
+    SEARCH_SAMPLE = 0x5B2  # SEARCH_SAMPLE selects the rows for a search with a bounded number of rows.
+    FEW_SHOT_ORDER = 1 << 39  # FEW_SHOT_ORDER orders the pairs of an object and a view.
+    SYNTHETIC_ROW = 1 << 40  # SYNTHETIC_ROW + row draws the features and labels of one synthetic row.
+    SYNTHETIC_LABEL = 1 << 41  # SYNTHETIC_LABEL + label draws the features of a synthetic label, object or topic.
+    STREAM_ORDER = 0x0F10  # STREAM_ORDER orders the instances for progressive validation.
 
-    # Trees
-    COMPLETE_TREE = 0x7EE  # the order of the labels in a complete tree
-    KMEANS = 0x2EA  # the first centroids of each bisection
+    # Trees:
+    COMPLETE_TREE = 0x7EE  # COMPLETE_TREE orders the labels of a complete tree.
+    KMEANS = 0x2EA  # KMEANS draws the first centroids of each bisection.
 
-    # Estimators
-    PLT_ORDER = 0x0DE  # the order of the instances in which PLT and OPLT learn
-    PLT_PASSES = 0x0DC  # the order of the instances in each pass of dual coordinate descent
-    PLT_HASH = 0x4A5  # the positions of hashed weights
-    OPLT_POLICY = 0x0B7  # the choices of the policy "random"
-    PARABEL_TREE = 0x9A4  # + tree: draws the seed of one tree
-    FASTXML_TREE = 0xFA57  # seed XOR this number: the key of each tree
-    LDSM_TREE = 0x1D53  # seed XOR this number: the key of each tree
-    LDSM_ORDER = 1 << 40  # the order of the instances (may equal SYNTHETIC_ROW, because its key comes from a tree)
-    LOGISTIC_FOLD = 0xCF01D  # the fold of each instance for choosing C
-    OUT_OF_FOLD = 0x0F01D  # the fold of each instance for learning thresholds
-    STACKING = 0x57AC  # the instances held out to fit the regression on the members' scores
-    CHOICE = 0xC401CE  # the instances for choosing a hyperparameter
-    NAPKINXC_ORDER = 0x0E4  # the order of the instances, because online trees of napkinXC do not shuffle
-    MEMORY_TREE_ORDER = 0x0E5  # the order of the instances, because VW's memory tree does not shuffle
+    # Estimators:
+    PLT_ORDER = 0x0DE  # PLT_ORDER orders the training instances of PLT and OPLT.
+    PLT_PASSES = 0x0DC  # PLT_PASSES orders the instances in each pass of dual coordinate descent.
+    PLT_HASH = 0x4A5  # PLT_HASH determines the positions of hashed weights.
+    OPLT_POLICY = 0x0B7  # OPLT_POLICY makes the choices of the policy "random".
+    PARABEL_TREE = 0x9A4  # PARABEL_TREE + tree draws the seed of one tree.
+    FASTXML_TREE = 0xFA57  # FASTXML_TREE XOR the seed gives the keys of the trees of FastXML.
+    LDSM_TREE = 0x1D53  # LDSM_TREE XOR the seed gives the keys of the trees of LdSM.
+    LDSM_ORDER = 1 << 40  # LDSM_ORDER may equal SYNTHETIC_ROW, because their keys differ.
+    LOGISTIC_FOLD = 0xCF01D  # LOGISTIC_FOLD draws the fold of each instance for choosing C.
+    OUT_OF_FOLD = 0x0F01D  # OUT_OF_FOLD draws the fold of each instance for learning thresholds.
+    STACKING = 0x57AC  # STACKING draws the instances for the regression on the members' scores.
+    CHOICE = 0xC401CE  # CHOICE draws the instances for choosing a hyperparameter.
+    NAPKINXC_ORDER = 0x0E4  # NAPKINXC_ORDER shuffles instances for napkinXC's online trees.
+    MEMORY_TREE_ORDER = 0x0E5  # MEMORY_TREE_ORDER shuffles instances for VW's memory tree.
 
-    # Experiments
-    TRIAL = 0x70E  # + trial: the hyperparameters of one trial of a random search
-    GROWTH = 1 << 50  # + 2**20 m: the samples for timing inference with m labels. Simulations use smaller numbers.
+    # Experiments:
+    TRIAL = 0x70E  # TRIAL + trial draws the hyperparameters of one trial of a random search.
+    GROWTH = 1 << 50  # GROWTH + 2**20 m draws the samples for timing inference with m labels.

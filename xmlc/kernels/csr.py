@@ -1,8 +1,9 @@
 """Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for kernels.
 
 scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do not check indices
-and may read outside the memory. Arrays are therefore validated before any other use. A check is one pass over an array.
-If an entry is wrong, the check raises `Malformed` with the name of the array and the first wrong entry.
+and may read outside the memory. This module therefore validates the arrays of a sparse matrix before any other use. A
+check is one pass over an array. If an entry is wrong, the check raises `Malformed` with the name of the array and the
+first wrong entry.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_TASK = 1 << 17  # number of non-zeros that a task scales to unit length
-ENTRIES_PER_BLOCK = 1 << 24  # number of entries in a block of `blocks_of_rows`
-INDEXED = (*COMPRESSED, "coo")  # scipy's formats that store indices in arrays
+NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros to unit length.
+ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about this number of entries.
+INDEXED = (*COMPRESSED, "coo")  # These formats of scipy store indices in arrays.
 #: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 CSR = sparse.csr_array
@@ -59,7 +60,7 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
     `kernel_csr` is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
     here.
 
-    Unsigned 32-bit indices let the compiler drop the test for negative indices. That test slows a kernel down by a
+    Unsigned 32-bit indices let the compiler drop the test for negative indices. Kernels with the test are slower by a
     factor of 1.4 to 3.4.
 
     Raises
@@ -80,7 +81,7 @@ def is_validated(matrix: object) -> bool:
     """Return whether a matrix has the mark of `validated`, and has since kept its shape and index arrays.
 
     `as_csr` and `load_csr` set the mark of the matrix that they return, but leave the user's matrix without a mark.
-    Matrices that other code may have changed in place therefore have no mark.
+    Other code may change the user's matrix in place.
     """
     mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, sparse.csr_array):
@@ -99,7 +100,7 @@ def validated(matrix: sparse.csr_array) -> sparse.csr_array:
 def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
     """Return a validated matrix without unused memory after the last entry.
 
-    ``ascending`` sets scipy's flags for sorted indices.
+    If ``ascending`` is true, scipy's flags mark the indices as sorted.
     """
     nnz = int(matrix.indptr[-1])
     result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
@@ -131,7 +132,7 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
     """Return rows ``start .. end - 1`` of a canonical matrix without a copy.
 
-    If the matrix has the mark of `validated`, the rows also get the mark.
+    If the matrix has the mark of `validated`, the returned matrix also gets the mark.
     """
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
@@ -143,8 +144,8 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and ``indices``.
 
     scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices`` to match an
-    ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types. Code
-    that only slices and reads rows accepts different types.
+    ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types, which
+    suffices for slicing and reading rows.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -154,7 +155,7 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
 
 def released(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Mark a matrix that maps unchanged files, so that `release` may free its memory. Return the matrix."""
+    """Mark and return a matrix that maps unchanged files, so that `release` may free its memory."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
@@ -234,7 +235,7 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> sparse.csr_array:
-    """Return estimates as a canonical CSR array with values in (0, 1]. Estimates in this form are not copied.
+    """Return estimates as a canonical CSR array with values in (0, 1], without a copy of canonical estimates.
 
     Stored zeros are dropped. A value that exceeds 1 by a rounding error becomes 1.
 
@@ -243,7 +244,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
         float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
-        Different input values therefore stay different.
+        The conversion therefore merges no different values.
     name : str
         The name of the estimates in messages.
 
@@ -309,7 +310,7 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     n_labels : int
     dtype : type
     name : str
-        The name of the value in messages.
+        The name of the argument in messages.
     kind : {"number", "share", "probability"}
         A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates, either between 0 and
         1 or infinite. No estimate exceeds an infinite threshold.
@@ -337,13 +338,13 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
-    """Return a user's matrix as a validated canonical CSR array of type ``dtype``. An array in this form is not copied.
+    """Return a user's matrix as a validated canonical CSR array of type ``dtype``, without a copy if possible.
 
     Parameters
     ----------
     matrix : sparse or dense array, shape (n, columns)
     dtype : type
-        For bool, all values must be 0 or 1.
+        If the type is bool, all values must be 0 or 1.
     name : str
         The name of the matrix in messages.
 
@@ -351,7 +352,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     ------
     InvalidDataError
         If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
-        number. With ``dtype`` bool, the error is also raised if a value is neither 0 nor 1.
+        number. If ``dtype`` is bool, a value that is neither 0 nor 1 also raises this error.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -413,7 +414,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     entries = sparse.coo_array(matrix)
     wrong = np.flatnonzero((entries.data != 0) & (entries.data != 1))
     if wrong.size == 0:
-        return  # The wrong values lie in unused memory that scipy keeps after the last entry.
+        return  # All wrong values lie in unused memory after the last entry.
     first = wrong[np.argmin(entries.row[wrong])]
     raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 

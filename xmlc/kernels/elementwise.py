@@ -2,8 +2,8 @@
 
 NumPy selects one of several implementations for the processor, and the implementations' results differ in the last
 bits. `xmlc.kernels.float64` documents the formulas and their errors. All functions accept a number or an array and
-compute in float64. The result is a float64 array of the same shape. For a number, the result is an array without
-dimensions.
+compute in float64. The result is a float64 array in the shape of the argument. If the argument is a number, the result
+is an array without dimensions.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # The keys are names. A value is a number, a text, a truth value or None.
+Hyperparameters = dict[str, object]  # Values are numbers, texts, truth values or None.
 MOST_SHOWN = 200  # A message shows at most this number of characters of a value.
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
@@ -35,7 +35,8 @@ def check_hyperparameters(estimator: Estimator) -> None:
     Raises
     ------
     InvalidParameterError
-        If a value is outside its domain. The message contains the name, the value and the expected values.
+        If a value is outside its domain. The message contains the hyperparameter's name, its value and the expected
+        values.
     """
     for name, value in estimator.get_params(deep=False).items():
         check_value(type(estimator), name, value)
@@ -69,7 +70,7 @@ class UnfittedError(XmlcError, ValueError, AttributeError):
     def __reduce__(self) -> Any:
         """Return a function and its arguments, from which pickle rebuilds the error.
 
-        The error's class cannot be pickled.
+        pickle rejects the class that `_unfitted` creates, because no module contains this class.
         """
         return _unfitted, (str(self),)
 
@@ -91,12 +92,12 @@ class Estimator:
     decorator ``hyperparameters`` below.
     """
 
-    #: The domain of each hyperparameter by name. If a hyperparameter has no domain, the class itself must check the
-    #: value.
+    #: This dictionary maps hyperparameters to their domains. If a hyperparameter has no domain, the class itself must
+    #: check the value.
     domains: ClassVar[Mapping[str, Domain]] = {}
-    #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
+    #: These hyperparameters may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
-    # Maps each name to the result of `as_kept`, and to the text of the value in messages.
+    # This dictionary maps each hyperparameter to its `as_kept` value and its text in messages.
     _learning_with: Hyperparameters | None = None
 
     @classmethod
@@ -117,12 +118,13 @@ class Estimator:
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters.
 
-        ``part__name`` sets ``name`` of the nested estimator ``part``. Nested estimators are set first.
+        ``part__name`` sets ``name`` of the nested estimator ``part``. A new value of ``part`` itself is set before
+        ``part__name``.
 
         Raises
         ------
         InvalidParameterError
-            If a hyperparameter does not exist. The error is a ValueError, as in scikit-learn.
+            If a hyperparameter does not exist. InvalidParameterError is a ValueError, as in scikit-learn.
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, inner, rest = name.partition("__")
@@ -135,7 +137,7 @@ class Estimator:
                 continue
             try:
                 part.set_params(**{rest: params[name]})
-            except ValueError as error:  # A nested scikit-learn estimator raises this error.
+            except ValueError as error:  # scikit-learn's nested estimators raise ValueError.
                 raise InvalidParameterError(f"{type(self).__name__}: {name}: {error}") from error
         return self
 
@@ -153,7 +155,7 @@ class Estimator:
         Raises
         ------
         InvalidParameterError
-            If a value differs from the stored value.
+            If a hyperparameter differs from the value that was stored when training began.
         """
         began: dict[str, Any] = self._learning_with or {}
         for name, value in self._lasting().items():
@@ -179,12 +181,12 @@ class Estimator:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare column names with the training set's names. Warn if only one dataset has feature names.
+        """Compare a dataset's column names with the training set's names. Warn if only one dataset has feature names.
 
         Raises
         ------
         InvalidDataError
-            If both datasets have names and the names differ.
+            If the dataset and the training set have different names.
         """
         known, found = getattr(self, f"{of}_names_in_", None), column_names(data)
         if known is not None and found is not None:
@@ -225,7 +227,7 @@ class Estimator:
 
 
 def as_kept(value: Any) -> Any:
-    """Return a copy of a hyperparameter for comparison. An estimator is replaced by its hyperparameters."""
+    """Return a copy of a hyperparameter for comparison. A nested estimator becomes a dictionary."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
     if isinstance(value, dict):
@@ -254,8 +256,7 @@ def shown_value(value: object) -> str:
 def hyperparameters(cls: type[E]) -> type[E]:
     """Turn the annotated names in the body of a class into hyperparameters, and return the class.
 
-    The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names after
-    ``_: KW_ONLY`` are keyword-only arguments. Two estimators are equal only if they are the same object.
-    `Estimator.__repr__` prints estimators.
+    The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names below
+    the line ``_: KW_ONLY`` are keyword-only arguments. Two estimators are equal only if they are the same object.
     """
     return dataclass(eq=False, repr=False)(cls)

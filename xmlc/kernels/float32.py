@@ -7,7 +7,7 @@ parts of ln 2, or xmlc's minimax fits.
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
 fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
 explicitly. On a processor without fused instructions (x86-64 before 2013), `fma` calls the C library. The call is
-slower, but the result is bit-identical.
+slower than an instruction, but gives a bit-identical result.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def fma(typing_context, a, b, c):
 def exp_of_negative(x):
     """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7. The result is 2e-38 for x below -87.
 
-    x is split into n ln 2 + r with whole n. exp(r) is a polynomial fitted on |r| <= ln(2) / 2. 2**n is put into the
-    exponent.
+    The kernel splits x into n ln 2 + r with whole n, and multiplies 2**n by a polynomial for exp(r). The polynomial was
+    fitted on |r| <= ln(2) / 2.
     """
     x = max(x, SMALLEST)
     n = np.floor(fma(x, LOG2_E, np.float32(0.5)))
@@ -63,7 +63,8 @@ def exp_of_negative(x):
 
 
 # Python's error model would test each division for zero, which prevents vectorised loops. A function without the
-# `fastmath` option gets the flags of the first kernel that calls the function. `sigmoid` therefore sets the option.
+# `fastmath` option gets the flags of the first kernel that calls the function. `sigmoid` therefore sets
+# `fastmath=False`.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
     """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7.

@@ -1,18 +1,20 @@
 """Compute exp, log, log1p, log2, power, cos and sigmoid in float64, with bit-identical results on any processor.
 
-For ``math.exp`` and similar functions, numba calls the C library. That library contains versions with and without fused
-multiply-add, and selects one for the processor at start-up. NumPy has its own vectorised versions.
+For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of these functions with
+and without fused multiply-add, and selects a version for the processor at start-up. NumPy also has versions for
+different processors.
 
 The functions here use only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
 bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is set, so LLVM may neither reorder nor fuse
-operations. Each function sets ``fastmath=False``. Without this option, numba would compile a function for all callers
-with the flags of the first kernel that calls the function. ``inline="always"`` is not used, because inlined code gets
-the caller's flags.
+operations. Each function sets ``fastmath=False``. Without ``fastmath=False``, numba would compile a function for all
+callers with the flags of the first kernel that calls the function. ``inline="always"`` is not used, because inlined
+code gets the caller's flags.
 
 The constants are derived as follows:
 
-* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. exp(r) is its Taylor series up to r**13 / 13!, with a
-  relative remainder below 5e-18. ln 2 is split into a number of 42 bits, whose product with n is exact, and the rest.
+* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. The code computes exp(r) by a Taylor series up to r**13 /
+  13!, with a relative remainder below 5e-18. The code splits ln 2 into a number of 42 bits, whose product with n is
+  exact, and a rest.
 * log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295. Then
   log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with a remainder below 1e-21.
 
@@ -29,7 +31,7 @@ TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
 TWO_THIRDS = 0.6666666666666666
-ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # These are the bits of sqrt(1/2).
+ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # ROOT_HALF_BITS are the bits of sqrt(1/2).
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
@@ -59,7 +61,7 @@ def exp_of_sum(x, rest):
     tail = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * tail))
     y = 1.0 + (r + (low + r * r * tail))
     whole = np.float64(shifted).view(np.int64) - TO_WHOLE_BITS
-    half = whole >> np.int64(1)  # 2**whole may exceed float64 even if the result does not.
+    half = whole >> np.int64(1)  # 2**whole may overflow even if exp(x) does not.
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 
@@ -137,7 +139,7 @@ def log1p(x):
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # the part of x that is lost when 1 + x is rounded
+    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # This part of x is lost when 1 + x is rounded.
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
 
@@ -159,9 +161,9 @@ def cos(x):
     return -value if quarter in (1, 2) else value
 
 
-# `power` and `log2` need more bits of the logarithm than `log` computes. The two functions therefore represent 2 s + s
+# `power` and `log2` need more bits of the logarithm than `log` computes. `power` and `log2` therefore represent 2 s + s
 # z (2/3 + z P) by a pair of numbers, whose sum has about 64 bits. The rounding error of a product is computed by
-# splitting the factors into halves (T. J. Dekker, A Floating-Point Technique for Extending the Available Precision,
+# splitting the factors into halves (Dekker, A Floating-Point Technique for Extending the Available Precision,
 # Numerische Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
 
 
@@ -172,7 +174,7 @@ LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 def _product(a, b):
     """Return the product of two numbers below 2**995, and the product's rounding error (Dekker)."""
     product = a * b
-    over = 134217729.0 * a  # The factor 2**27 + 1 separates the upper half of the bits.
+    over = 134217729.0 * a  # The factor 2**27 + 1 separates the upper half of the bits of a.
     a_high = over - (over - a)
     over = 134217729.0 * b
     b_high = over - (over - b)
@@ -238,11 +240,11 @@ def power(x, y):
         return np.nan
     if x == 0.0 or x == np.inf:
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # For these common exponents, the result is rounded only once.
+    if y == 1.0 or y == 2.0 or y == 0.5:  # For y = 1, 2 and 0.5, the power is rounded only once.
         return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
-    if abs(y) > 2.0**70:  # abs(log(x)) is at least 2**-53, so the power overflows or underflows.
+    if abs(y) > 2.0**70:  # abs(log(x)) is at least 2**-53, so x**y overflows or underflows.
         return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so the power rounds to 1.
+    if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so x**y rounds to 1.
         return 1.0
     k, m = split(x)
     high, low = _log_pair(m)

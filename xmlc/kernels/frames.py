@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.errors import InvalidDataError
 
-SHOWN = 5  # A message contains at most this number of names.
+SHOWN = 5  # A message contains at most this number of column names.
 
 
 def is_frame(data: object) -> bool:

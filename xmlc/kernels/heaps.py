@@ -4,8 +4,8 @@ The module has three data structures:
 
 * `insert_best` maintains a short sorted list of the best labels and their estimates.
 * `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is replaced first. A key
-  contains a similarity and the number of an item, so each step is one comparison. The first comparison rejects most
-  keys of a stream.
+  contains a similarity and the number of an item, so each step needs only one comparison. Most keys of a stream are
+  rejected by a comparison with the worst key of the heap.
 * `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would have no free bits for
   the number of an item, so the heap contains indices of the values. The heap is built in O(size). Popped indices are
   stored after the heap, the first popped index last.
@@ -33,7 +33,7 @@ def insert_best(labels, estimates, label, estimate):
     ----------
     labels : int32 (k,)
         The labels in the list. The estimate of a free entry must not exceed the estimate of any inserted label. If a
-        free entry and an inserted label may have equal estimates, the free entry has the label -1.
+        free entry may have the same estimate as an inserted label, the label of the free entry must be -1.
     estimates : float (k,)
         The estimates of the labels in the list, in descending order.
     label : int
@@ -89,7 +89,7 @@ def sift_index(heap, size, node, values, ids):
     values : float64
         The values to order, greater first.
     ids : uint32
-        The numbers that break ties, smaller first.
+        The number of each value. If two values are equal, the smaller number ranks first.
     """
     moved = heap[node]
     while 2 * node + 1 < size:
@@ -111,11 +111,10 @@ def make_heap(heap, values, ids):
     Parameters
     ----------
     heap : int64 (size,)
-        Written.
     values : float64 (size,)
         The values to order, greater first.
     ids : uint32 (size,)
-        The numbers that break ties, smaller first.
+        The number of each value. If two values are equal, the smaller number ranks first.
     """
     for i in range(heap.size):
         heap[i] = i
@@ -125,7 +124,7 @@ def make_heap(heap, values, ids):
 
 @njit(cache=True, nogil=True)
 def pop_first(heap, size, values, ids):
-    """Move the index that ranks first among the remaining ``size`` indices to the end of the heap. Return this index.
+    """Move the first-ranked index of the remaining ``size`` indices to the end of the heap, and return the index.
 
     After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse order. The
     parameters are the same as for `sift_index`.

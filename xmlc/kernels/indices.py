@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # A check reads this number of values at once.
+VALUES_PER_TASK = 1 << 22  # `check_below` reads this number of values at once.
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -47,7 +47,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
     Returns
     -------
     ndarray
-        The same memory, as a plain ndarray.
+        A plain ndarray that shares the memory of ``array``.
 
     Raises
     ------
@@ -80,7 +80,8 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
     Raises
     ------
     Malformed
-        If the start positions do not begin with 0, decrease, or do not end with the size.
+        If the first start position is not 0, the last is not the size, or a start position is less than the previous
+        one.
     """
     if starts.size == 0 or starts[0] != 0:
         raise Malformed(field, f"found {starts[:1].tolist()} at the start, expected [0]")
@@ -94,12 +95,12 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
 def check_below(
     values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
 ) -> None:
-    """Check that all integers of an array lie in ``least .. limit - 1``, and call ``after`` with each checked part.
+    """Check that all integers of an array lie in ``least .. limit - 1``. After each part, call ``after`` with the part.
 
     Raises
     ------
     Malformed
-        If an integer lies outside this range.
+        If an integer lies outside of ``least .. limit - 1``.
     """
     flat = values.reshape(-1)
     for start, end in row_blocks(flat.size, VALUES_PER_TASK):
@@ -112,7 +113,7 @@ def check_below(
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Return whether indices ascend strictly within each part. ``starts`` are the valid start positions of parts."""
+    """Return whether indices ascend strictly within each part. ``starts`` are checked start positions."""
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     return not falls.any()
@@ -121,8 +122,8 @@ def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
 def prove_sparse(matrix: Any, name: str) -> bool:
     """Check in one pass that the index arrays of a sparse matrix are complete, and that no index is too large.
 
-    Formats without index arrays (``lil``, ``dok``, ``dia``) are not checked. Convert such a matrix with scipy, and
-    check the result.
+    The function does not check formats without index arrays (``lil``, ``dok``, ``dia``). Callers convert a matrix of
+    such a format to CSR with scipy, and check the CSR matrix.
 
     Parameters
     ----------

@@ -2,14 +2,13 @@
 
 Siblings are the children of one tree node. A row contains the weights of one feature for all siblings.
 
-A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the number
-16 is not a constant, the compiler also splits the inner loop into single numbers. In these kernels, the sums stay in a
-register. The kernels take 1.4 ns for a feature and 16 siblings, and the simple loop takes 4.7 ns. Both times were
-measured with weights in the second-level cache (AMD EPYC, AVX-512).
+A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the length
+of the inner loop is not a constant, the compiler also splits this loop into single numbers. The kernels of this module
+keep the sums in registers. The kernels take 1.4 ns for a feature and 16 siblings, and the simple loop takes 4.7 ns.
+Both times were measured with weights in the second-level cache (AMD EPYC, AVX-512).
 
-For updates, siblings are padded to 4, 8 or a multiple of 16. A row of weights then fills whole registers. A row also
-fills whole cache lines, because the first row is aligned. The kernels update the weights in the padding like all other
-weights, but never use the weights in the padding.
+For updates, siblings are padded to 4, 8 or a multiple of 16. A padded row of weights fills whole registers. The kernels
+also update the weights in the padding, but do not use them.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def _registers(builder: Any, column: Any, width: int) -> list[Any]:
 
 
 def _rows_adder(width: int) -> Any:
-    """Return a kernel that sums ``width`` neighbouring columns of selected rows. Each row is multiplied by a factor.
+    """Return a kernel that sums ``width`` neighbouring columns of selected rows, each multiplied by a factor.
 
     The kernel takes these arguments:
 
@@ -178,9 +177,9 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for w
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, the last vector overlaps the previous vector. Both vectors then
-    contain bit-identical sums for the siblings in the overlap. The kernel reads ``4 * scores.size`` bytes per non-zero.
-    The kernel also reads 8 bytes per non-zero of the instance for every 64 siblings.
+    If the siblings do not fill the last register, the last two vectors overlap, with bit-identical sums in the overlap.
+    The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also reads 8 bytes per non-zero of the instance
+    for every 64 siblings.
 
     Parameters
     ----------
@@ -195,7 +194,7 @@ def dense_scores(ids, values, rows, length, bias, scores):
     bias : float32 (siblings,)
         The initial scores.
     scores : float32 (siblings,)
-        Overwritten.
+        The kernel writes the linear scores here.
     """
     size, column = scores.size, 0
     while column + 64 <= size:
@@ -243,9 +242,8 @@ def add_to_rows(ids, values, multiples, rows, bias):
     multiples : float32 (padded siblings,)
         The factor of each sibling.
     rows : float32, flat
-        Updated. A row contains only the siblings' weights of a feature.
+        The weights, which the kernel updates. A row contains only the siblings' weights of a feature.
     bias : float32 (padded siblings,)
-        Updated.
     """
     size, column = multiples.size, 0
     for c in range(size):
@@ -282,7 +280,8 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     rate, eps : float32
         Learning rate and eps of AdaGrad.
     rows : float32, flat
-        Updated. Row f starts at ``f * stride`` with the siblings' weights, followed by their sums of squares.
+        The weights, which the kernel updates. Row f starts at ``f * stride`` with the siblings' weights of feature f,
+        followed by the sums of squares of AdaGrad.
     stride : int
         The distance from one row to the next.
     """

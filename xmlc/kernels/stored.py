@@ -94,14 +94,14 @@ class Field:
         The required dtype. None allows any dtype.
     shape : tuple of int, str or None
         The required shape. A text is an expression with a named size, as in "nodes + 1" or "2 * nodes". The first array
-        whose shape contains a name determines the value of the name. None allows any size.
+        whose shape contains a name determines the value of the name. A dimension of None may have any size.
     least : int
         The lower bound of the array's numbers, checked if ``below`` is given.
     below : int, str or None
-        A number or named size. All numbers of the array must be less than ``below``.
+        All numbers of the array must be less than ``below``, a number or the name of a size.
     starts : str or None
-        If given, the array contains the start positions of the parts of another array, and ``starts`` is the name of
-        that array's size. The start positions must begin with 0, never decrease, and end with this size.
+        The name of another array's size, if the array contains the start positions of the other array's parts. Start
+        positions begin with 0, never decrease, and end with the size of the other array.
     finite : bool
         Whether NaN and infinite numbers raise an error.
     optional : bool
@@ -164,9 +164,9 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 
 
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
-    """Return the value of an expression with a named size.
+    """Return the value of an expression such as "nodes + 1", which contains the name of a size.
 
-    If the name has no value in ``sizes``, the name gets the value for which the expression equals ``found``.
+    If ``sizes`` does not contain the name, the function adds the value for which the expression equals ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
@@ -177,15 +177,15 @@ def length(size: str, found: int, sizes: dict[str, int]) -> int:
 def writeable_maps(state: Any) -> Any:
     """Return the state of an estimator in which read-only maps of files are replaced by copy-on-write maps.
 
-    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. numba gives read-only arrays another
-    type, so each kernel would be compiled again. An estimator with read-only arrays could not continue training,
-    because training writes to the arrays. Changes of a copy-on-write map stay in this process and do not reach the
-    file.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. The compiler numba gives read-only
+    arrays another type, so each kernel would be compiled again. An estimator with read-only arrays could not continue
+    training, because training writes to the arrays. Changes of a copy-on-write map stay in this process and do not
+    reach the file.
 
     Parameters
     ----------
     state : object
-        Dictionaries, lists, tuples and NamedTuples are searched and copied. Dataclasses are changed in place.
+        The function searches and copies dictionaries, lists and tuples, but changes dataclasses in place.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def writeable_maps(state: Any) -> Any:
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # A slice of a memory map is copied.
+        if not state.flags.c_contiguous or not isinstance(base, mmap):  # Slices of a map are copied.
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):

@@ -8,8 +8,8 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # No node has a greater number.
-FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # This key has number -1 and estimate -1. All other keys are greater.
+LARGEST = np.int64(0x7FFFFFFF)  # No node of a tree has a greater number.
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE has number -1 and estimate -1. Other keys are greater.
 SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
@@ -28,13 +28,13 @@ def rank_key(number, estimate):
 
 @njit(cache=True, nogil=True, inline="always")
 def key_number(key):
-    """Return the node number in a key as int32. The number in `FREE` is -1."""
+    """Return the node number in a key as int32."""
     return np.int32(LARGEST - (key & np.int64(0xFFFFFFFF)))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def key_estimate(key):
-    """Return the float32 estimate in a key. The estimate in `FREE` is -1."""
+    """Return the float32 estimate in a key."""
     return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 

@@ -1,7 +1,7 @@
 """Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
 
-Without a fixed loop length, a compiler adds single numbers or vectors of the processor's width. The order of the sum
-depends on this choice. In this module, the source code fixes the number of lanes.
+In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's width, so that the order
+of the sum depends on the processor. In this module, the source code fixes the number of lanes.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Vectors:
     def inverse_sqrt(self, x: Any) -> Any:
         """Return 1 / sqrt(x) of positive normal numbers, with a relative error below 2e-7.
 
-        The code makes three Newton steps from an initial approximation. A square root and a division take four times as
-        long.
+        The code makes three Newton steps from an initial approximation. A square root followed by a division would take
+        four times as long.
         """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
