@@ -31,8 +31,8 @@ CAPTION = "Statements of the paper, tested on this run. A statement holds if mor
 RULES = (
     "A case is a dataset and a subject. Its effect is the mean over paired runs with a 95 % interval.",
     "A case is for the statement if its interval lies above the margin (default: no difference), against it if below.",
-    "If the intervals of most cases contain the margin, the mean over at least three datasets decides.",
-    "Published: the paper's mean effect. Opposite sign: the case is for the statement, and the paper's effect is not.",
+    "If most cases are neither, the mean over three or more datasets decides, unless a case contradicts it.",
+    "Published: the paper's mean effect. Opposite sign: a case for the statement whose effect has the other sign.",
     "Cases changed by bootstrap error: cases whose side changes if intervals include the choice of test instances.",
     "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
 )

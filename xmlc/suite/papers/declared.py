@@ -130,8 +130,8 @@ class PanelDefinition:
     title : str
         Title of the panel. Keys and quantities in braces are replaced by their values in the first row.
     names : tuple of str
-        Keys and quantities that name a row. By default, all keys name a row. If several rows have the same name, only
-        the first row is shown.
+        Keys and quantities that name a row. By default, all keys but ``each`` name a row. If several rows have the same
+        name, only the first row is shown.
     each : str
         A key of the table. Each value of this key has a separate panel.
     across : str
@@ -193,7 +193,7 @@ class PanelDefinition:
         }
 
     def _panel(self, table: Table, keys: tuple[str, ...], rows: Rows, value: str) -> Panel:
-        names = self.names or keys
+        names = self.names or tuple(key for key in keys if key != self.each)
         firsts: dict[tuple[str, ...], Key] = {}
         for key in rows:
             firsts.setdefault(tuple(part for name, part in zip(keys, key) if name in names), key)

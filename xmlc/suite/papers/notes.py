@@ -112,7 +112,7 @@ def searches(records: Sequence[RecordFile]) -> list[str]:
     for record in (record for how, record in searched if how == "beam"):
         name = f"{model_title(record.model)} with beam width {record.hyperparameters['beam']}"
         by_beam.setdefault(name, {}).setdefault(record.dataset.name, []).append(record.certified or 0.0)
-    parts = [f"exact for {', '.join(exactly)}"] if exactly else []
+    parts = [f"exact for {' and '.join(exactly)}"] if exactly else []
     for name, shares in by_beam.items():
         proved = ", ".join(f"{100 * fmean(some):.0f} % of {data}" for data, some in shares.items())
         parts.append(f"{name} (provably exact for {proved})")

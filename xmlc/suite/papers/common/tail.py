@@ -29,7 +29,7 @@ tail = TableDefinition(
     ),
     notes=(
         "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
-        "Precision is the share of correct instances among the instances that have the label in their first k.",
+        "Precision is the share of instances with the label among the instances that have it in their first k.",
         "Recall is the share of the label's instances that have it in their first k.",
         "Coverage is the share of labels that are ranked correctly at least once.",
     ),
