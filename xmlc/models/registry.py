@@ -216,11 +216,12 @@ def _texts_in(value: object) -> list[str]:
 def estimator_files(name: str) -> list[str]:
     """Return the source files that define an estimator, which the workflow checks for changes.
 
-    For a class of another library, the list contains the file of the class only if the library is under development.
+    Modules of xmlc have dotted names. As paths, they would count as a user's files, whose imports are followed in their
+    folder. For an installed xmlc, that folder contains all other libraries, too. For a class of another library, the
+    list contains the file of the class only if the library is under development.
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []
     if place and not own and (spec := find_spec(place)) and (file := Path(spec.origin or "")).suffix == ".py":
         own = [] if {"site-packages", "dist-packages"} & {*file.parts} else [str(file)]
-    spec = find_spec(ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.wrapped")
-    return [*own, str(spec.origin)] if spec and spec.origin else own
+    return [*own, ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.wrapped"]
