@@ -47,7 +47,7 @@ def append_rows(
     dense : DenseBlocks
         Weights of the blocks.
     degrees : int64
-        Number of siblings of each block.
+        Number of siblings in each block.
     threshold : float
         Weights w with abs(w) <= threshold are dropped.
     sibling_type : type
@@ -94,14 +94,14 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def count_weights_above(dense, degrees, threshold, start, end):
-    """For each block, count the features and the weights that `rows_above` keeps.
+    """Count the features and the weights that `rows_above` keeps, for each block.
 
     For the arguments see `rows_above`.
 
     Returns
     -------
     n_features, n_weights : int64 (end - start,)
-        Number of features and weights that each block keeps.
+        The number of features and the number of weights that each block keeps.
     """
     feature_starts, weight_starts, weights = dense.feature_starts, dense.weight_starts, dense.weights
     n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
@@ -127,7 +127,7 @@ def rows_above(dense, degrees, threshold, start, end):
     dense : DenseBlocks
         Weights of the blocks.
     degrees : int64
-        Number of siblings of each block.
+        Number of siblings in each block.
     threshold : float32
         Weights w with abs(w) <= threshold are dropped.
     start, end : int
@@ -136,7 +136,7 @@ def rows_above(dense, degrees, threshold, start, end):
     Returns
     -------
     n_features, n_weights : int64 (end - start,)
-        Number of features and weights that each block keeps.
+        The number of features and the number of weights that each block keeps.
     features, row_starts, siblings : uint32
         The sparse rows, as in `CompactNodeWeights`.
     weights : float32

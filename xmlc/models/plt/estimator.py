@@ -32,8 +32,8 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# For SGD, the default of C is one number. For "batch", C is selected from two candidates, which depend on the loss. The
-# first candidate is the usual value.
+# For the solver "sgd", C has one default. For the solver "batch", C is selected from two candidates, which depend on
+# the loss. The first candidate is used unless the second candidate is clearly better.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 # The setting weight_threshold="auto" uses this threshold if it reduces the size of the weights in bytes.
 WEIGHT_THRESHOLD = 0.1
@@ -43,8 +43,8 @@ RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "t
 MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass.
 ROWS_PER_BATCH = 8192  # At most this many instances descend the tree together.
 
-# An exact ranking warns about its cost if it evaluates many nodes per instance on average. The limits are a number of
-# nodes and a share of all nodes. The ranking warns only if both limits are reached.
+# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The warning has two
+# limits, a number of nodes and a share of all nodes, and both limits must be reached.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -57,7 +57,7 @@ class PLT(SparseProbabilityEstimator):
     treats an instance without labels as a negative example. By default, nodes are trained by two-phase stochastic
     gradient descent with L2 regularisation (plt2016, Appendix B).
 
-    On average over ten datasets, the defaults rank best among the tested settings (docs/models.md). plt2016 uses
+    Among the tested settings, the defaults rank labels best on average over ten datasets (docs/models.md). plt2016 uses
     ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
 
     The hyperparameters from ``arity`` to ``label_features`` configure the tree. The hyperparameters from ``solver`` to
@@ -68,24 +68,25 @@ class PLT(SparseProbabilityEstimator):
     ----------
     arity : int or None
         Degree b of the tree. For a "kmeans" tree, the degree has to be a power of two. With None, a "random" tree has
-        degree 16. The default of a "kmeans" tree depends on the number of labels with a training instance. This default
-        degree is 16 for up to 6,400 labels and 32 for up to 18,000 labels. For more labels the default degree is 16,
-        except with solver "batch". With solver "batch", the default degree is 64 for up to 51,000 labels and 128 for up
-        to 144,000 labels. For more labels this default degree is between 32 and 128. These default degrees avoid inner
-        nodes with only a few leaves.
+        degree 16. The default degree of a "kmeans" tree depends on the number of labels with a training instance. The
+        default degree is 16 for up to 6,400 labels and 32 for up to 18,000 labels. For more than 18,000 labels, the
+        default degree is 16, except with solver "batch". With solver "batch", the default degree is 64 for up to 51,000
+        labels and 128 for up to 144,000 labels. With solver "batch" and more than 144,000 labels, the default degree is
+        between 32 and 128. The default degrees avoid inner nodes with only a few leaves.
     tree : {"random", "kmeans"}
         Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
         groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        "kmeans": a group of at most this many labels is not split further. The labels of such a group become the
-        children of one node. Parabel uses ``max_leaf=100``. With None, the depth of the tree follows from the number of
-        labels. The lowest inner nodes then have about 100 labels each, and at most 100 sqrt(arity) labels
-        (`xmlc.models.trees.kmeans.largest_leaf`).
+        Only for a "kmeans" tree: a group of at most this many labels is not split further. The labels of a group that
+        is not split become the children of one node. Parabel uses ``max_leaf=100``. With None, the depth of the tree
+        follows from the number of labels. With None, each of the lowest inner nodes has about 100 labels, and at most
+        100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        "kmeans": the largest number of features that represent a label. The features with the largest weights are kept.
-        This limit bounds the memory for building the tree (`xmlc.models.trees.representations.label_representations`).
-        None keeps all features of the label's instances.
+        Only for a "kmeans" tree: the largest number of features that represent a label. The features with the largest
+        weights are kept. The limit bounds the memory for building the tree
+        (`xmlc.models.trees.representations.label_representations`). With None, a label is represented by all features
+        of its instances.
     solver : {"sgd", "adagrad", "batch"}
         Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without regularisation (oplt2021).
         "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
@@ -95,32 +96,32 @@ class PLT(SparseProbabilityEstimator):
         labels, but they do not estimate probabilities.
     hinge_power : int
         The power p for the loss "squared_hinge". The score of a node with the linear score s is exp(-max(0, 1 - s)**p).
-        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. If the tree
-        is deep, higher scores of such nodes improve the lower ranks of a ranking.
+        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. In a deep
+        tree, higher scores of nodes near the margin improve the lower ranks of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. C applies to "batch", and to
-        SGD if ``lam`` is None. With None, SGD uses C = 3, and "batch" selects C from two candidates by cross-validation
-        on up to 1000 training instances. The two candidates are 3 and 10 for the logistic loss, and 1 and 0.3 for the
-        squared hinge loss. The second candidate is selected if its P@1 is better than the first candidate's by more
-        than a standard error.
+        Weight of the loss, relative to half the squared length of a node's weight vector. C applies to the solver
+        "batch", and to SGD if ``lam`` is None. With None, SGD uses C = 3, and "batch" selects C from two candidates by
+        cross-validation on up to 1000 training instances. The two candidates for C are 3 and 10 for the logistic loss,
+        and 1 and 0.3 for the squared hinge loss. The second candidate is selected if its P@1 is better than the first
+        candidate's by more than a standard error.
     tol : float
         Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
         an instance with a weight below 1, the limit tol * C is multiplied by the weight.
     lam : float or None
-        SGD: regularisation lambda. Lambda also regularises the weight of the constant feature. None uses 1 / (C n).
-        Here n is the number of training instances, or the sum of their weights. With None, the root minimises the same
-        objective as with solver "batch".
+        Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the constant feature.
+        With None, lambda is 1 / (C n). Here n is the number of training instances, or the sum of their weights. With
+        this lambda, the root minimises the same objective as with solver "batch".
     gamma : float
         Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
-        first step has t = 0. The paper does not specify the first value of t. The authors' program starts with t = 1.
-        To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight
-        is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
+        first step has t = 0. The paper does not specify the first value of t. The authors' program counts steps from t
+        = 1. To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a
+        weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
     eps : float
-        AdaGrad: constant in the step size, see ``gamma``.
+        Only for AdaGrad: the constant eps in the step size, see ``gamma``.
     epochs : int
-        Passes over the training set. SGD and AdaGrad visit the instances in one random order for all nodes and passes
-        (the paper does not specify the order). Solver "batch" makes at most ``epochs`` passes, each in a new random
-        order. Parabel uses ``epochs=20``.
+        Number of passes over the training set. SGD and AdaGrad visit the instances in one random order for all nodes
+        and passes (the paper does not specify the order). Solver "batch" makes at most ``epochs`` passes, each in a new
+        random order. Parabel uses ``epochs=20``.
     search : {"certified", "beam", "exact"}
         Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then searches below each
         node that is outside the beam and could lead to one of the best labels. "certified" is the fastest exact search.
@@ -131,20 +132,21 @@ class PLT(SparseProbabilityEstimator):
         Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes
         on each level. Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored
-        sparse. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
-        ``weight_threshold=0.1``. None keeps all weights. "auto" uses the threshold 0.1 if the first 33 million weights
-        take fewer bytes with this threshold, and None otherwise. "auto" also keeps all weights if ``unit_norm`` is
-        False or ``hash_bits`` is set.
+        Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored in
+        a sparse format. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
+        ``weight_threshold=0.1``. None keeps all weights. "auto" selects the threshold 0.1 if the first 33 million
+        weights take fewer bytes with this threshold, and None otherwise. "auto" also keeps all weights if ``unit_norm``
+        is False or ``hash_bits`` is set.
     hash_bits : int or None
         None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
         2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``,
-        memory is bounded for any number of nodes. Hashing has three costs: collisions, a cache miss per weight, and
-        training on one thread. Nodes that share weights cannot be trained in parallel.
+        memory is bounded for any number of nodes. Hashing has three disadvantages: collisions, a cache miss per weight,
+        and training on one thread. Nodes that share weights cannot be trained in parallel.
     max_samples : float or None
-        Share of the instances to train on, drawn at random with the seed. The tree is also built from the drawn
-        instances, and has only their labels. To train the IPLT of oplt2021 (Appendix G), also set the solver and the
-        tree as in that paper. IPLT then learns the sample that OPLT uses for ``warm_start``.
+        The share of the instances on which the model is trained. These instances are drawn at random, see
+        ``random_state``. The tree is also built from the drawn instances, and has only their labels. To train the IPLT
+        of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. IPLT and the
+        ``warm_start`` of OPLT draw the same sample.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
@@ -177,13 +179,13 @@ class PLT(SparseProbabilityEstimator):
     oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
     arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is this estimator with
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
-    search="beam"``. The ensemble of such trees is `xmlc.models.Parabel`.
+    search="beam"``. The ensemble of Parabel trees is `xmlc.models.Parabel`.
 
     Exact weights take memory for each inner node and each feature of the instances that reach the node. Each pair of a
     node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the shape of
-    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of this dataset takes 19 GB
-    with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the model is
-    larger.
+    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of the synthetic dataset takes
+    19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the
+    model is larger.
 
     `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
     weights to the model's files. Predictions read the model's files as needed and are fastest if the files fit in
@@ -223,7 +225,7 @@ class PLT(SparseProbabilityEstimator):
     weight_threshold: float | plt.Auto | None = "auto"
     hash_bits: int | None = None
     max_samples: float | None = None
-    # Most estimators have these hyperparameters.
+    # Most estimators have the following hyperparameters.
     unit_norm: bool = True
     random_state: int = 0
     n_jobs: int | None = None
@@ -233,10 +235,12 @@ class PLT(SparseProbabilityEstimator):
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
-        """Return an estimator with the best hyperparameters for ranking. The scores do not estimate probabilities.
+        """Return an estimator with the best hyperparameters for ranking.
+
+        The scores of the estimator do not estimate probabilities.
 
         The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``.
-        It has the squared hinge loss of Parabel and a tree of the default arity. These hyperparameters were selected by
+        The estimator uses the squared hinge loss of Parabel and the default arity. The hyperparameters were selected by
         P@1 and P@5 on validation data (``results/published/tuning/ranking.csv``). The validation data come from six
         datasets, from samples of tib-core-26k, and from synthetic datasets. If you need probabilities, label sets or
         thresholds, use `PLT` with its defaults.
@@ -244,7 +248,7 @@ class PLT(SparseProbabilityEstimator):
         Parameters
         ----------
         **given
-            Hyperparameters of `PLT`, which take precedence over the values above.
+            Hyperparameters of `PLT`, which override the hyperparameters for ranking.
 
         Examples
         --------
@@ -259,10 +263,10 @@ class PLT(SparseProbabilityEstimator):
         """Train the tree (plt2016, Algorithm 3).
 
         A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``, the sample weight also
-        multiplies the instance's features in the sums that represent labels. With solver "batch", an integer weight
-        gives the same objective as a row repeated that many times. SGD and AdaGrad visit a row of weight 2 twice in a
-        pass, and a row of weight 2.5 three times with shorter steps. Integer weights up to 16 give the same model as
-        rows repeated by ``numpy.repeat``. The cross-validation for C uses the weights in training and in P@1.
+        multiplies the instance's features in the sums that represent labels. With solver "batch", a row of integer
+        weight w gives the same objective as w equal rows. SGD and AdaGrad visit a row of weight 2 twice in a pass, and
+        a row of weight 2.5 three times with shorter steps. Integer weights up to 16 give the same model as rows
+        repeated by ``numpy.repeat``. The cross-validation for C applies the sample weights to training and to P@1.
 
         Parameters and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
@@ -301,8 +305,8 @@ class PLT(SparseProbabilityEstimator):
         """Return the row numbers in the order in which a pass visits the rows, and the weight of each visit.
 
         SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row is visited more
-        than 16 times in a pass. The steps of a row are longer if the weight of the row exceeds its number of visits. If
-        the mean weight exceeds 16, all weights are scaled down to a mean of 16.
+        than 16 times in a pass. The steps for a row are longer if the weight of the row exceeds the number of visits.
+        If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -336,8 +340,8 @@ class PLT(SparseProbabilityEstimator):
         each instance.
 
         ``label_weights`` also guide the search. A node is expanded only if a label below the node may be among the k
-        best. The bound for these labels is the node's estimate times the largest label weight below the node. A node
-        whose labels are all excluded is never expanded.
+        best. No label below a node scores more than the node's estimate times the largest label weight below the node.
+        A node is never expanded if all labels below the node have weight 0.
 
         Parameters
         ----------
@@ -356,7 +360,7 @@ class PLT(SparseProbabilityEstimator):
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
         labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
-        # The warning recommends a beam search. With a larger k, that search would use a wider beam than ``beam``.
+        # The warning recommends a beam search of width ``beam``. With a larger k, the beam would be wider.
         if search != "beam" and k <= self.beam:
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
@@ -367,8 +371,8 @@ class PLT(SparseProbabilityEstimator):
         """Estimate the probabilities of all labels that a beam search reaches.
 
         `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the search expands the
-        ``beam`` best inner nodes of each level. With another ``search``, all inner nodes are expanded. The result has
-        every label below the expanded nodes, except labels whose estimate is rounded to 0.
+        ``beam`` best inner nodes of each level. With any other ``search``, all inner nodes are expanded. The result
+        contains every label below the expanded nodes, except labels whose estimate is rounded to 0.
 
         Parameters
         ----------
@@ -385,8 +389,8 @@ class PLT(SparseProbabilityEstimator):
         counts : ndarray of int64, shape (n,)
             Number of labels of each instance.
         labels : ndarray of int32
-            Labels of all instances, one instance after the other. The labels of an instance are in the order of their
-            leaves.
+            The labels of one instance after another. The labels of an instance are in the order of the leaves in the
+            tree.
         estimates : ndarray of float32
             Estimates of the labels in ``labels``.
         inner_products : ndarray of int64, shape (n,)
@@ -425,7 +429,7 @@ class PLT(SparseProbabilityEstimator):
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
-        """Return a tree over the labels with an instance, or over all labels if no label has an instance."""
+        """Return a tree over the labels with a training instance, or over all labels if there are none."""
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
         labels = seen if seen.size else np.arange(self.n_labels_)
@@ -539,8 +543,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # Trees of other estimators and models of earlier versions store no selected values. The values of the
-        # hyperparameters are used instead.
+        # If no selected value was stored, the value of the hyperparameter is used. Trees of other estimators and models
+        # of earlier versions store no selected values.
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

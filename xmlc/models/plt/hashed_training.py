@@ -33,7 +33,7 @@ def train_hashed(
     tree : LabelTree
         Tree whose node classifiers are trained.
     order : int64 (n,)
-        Rows in the order of each pass.
+        Numbers of the instances, in the order of each pass.
     solver : Sgd
         Settings of two-phase SGD.
     hash_bits : int
@@ -59,9 +59,10 @@ def train_hashed(
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Make one pass over the training set, instance by instance, from the root down.
 
-    This is Algorithm 3 of plt2016 as an online learner. Each slot is in a different cache line. The slots of the next
-    node are therefore prefetched before the step of the current node. With 2**28 slots, prefetching makes a pass 1.4
-    times as fast on one thread of an Intel Xeon. The pass with prefetching takes 20 ns per slot.
+    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots of an instance are in different cache
+    lines. The slots of the next node are therefore prefetched before the step of the current node. With 2**28 slots,
+    prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. A pass with prefetching takes 20 ns per
+    slot.
 
     Parameters
     ----------
@@ -70,17 +71,17 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     importance : float32 (order.size,)
         See `train_nodes`.
     order : int64 (n,)
-        Rows in the order of the pass.
+        Numbers of the instances, in the order of the pass.
     leaf : int32 (m,)
         Leaf of each label.
     parent : int32 (n_nodes,)
         Parent of each node.
     nodes : HashedWeights
-        Tree and weights, updated in place.
+        The tree and its weights, updated in place.
     solver : Sgd
         Settings of two-phase SGD.
     steps_done : float64 (n_nodes,)
-        For each node, the sum of the weights of all instances that have updated the node. Updated in place.
+        For each node, the sum of the weights of the instances that have updated the node. The pass updates these sums.
     stamp : int64 (n_nodes,)
         Scratch array, filled with -1 at the start of training.
     epoch : int
@@ -113,7 +114,7 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     slots, signed
         Results of `ask_for_slots`.
     nodes : HashedWeights
-        Tree and weights, updated in place.
+        The tree and its weights, updated in place.
     solver : Sgd
         Settings of two-phase SGD.
     weight : float32
@@ -123,7 +124,7 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     node : int
         The number of the node in the tree.
     target : float32
-        z_t of the instance, 0 or 1.
+        Target z_t of the instance for the node, 0 or 1.
     """
     (gamma, lam, _), weight = solver, np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])

@@ -1,6 +1,6 @@
 """Match the features of instances with the sparse rows of a block of weights.
 
-The functions are kernels of `xmlc.models.plt.weights`.
+The kernels in `xmlc.models.plt.weights` call these functions.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from xmlc.kernels.float32 import fma
 def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
-    The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. All
-    rows are prefetched first. Rows differ in length, so the processor cannot predict the end of a row. Without
-    prefetching, the processor would wait at the end of each row.
+    The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. The
+    kernel first prefetches the start of each row. Rows differ in length, so the processor cannot predict the end of a
+    row. Without prefetching, the processor would wait at the end of each row.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     row_starts, siblings, weights
         Rows of the block, as in `CompactNodeWeights`.
     bias : float32 (siblings,)
-        Weights of the constant feature.
+        Each sibling's weight of the constant feature.
     scores : float32 (siblings,)
-        Overwritten with the linear scores.
+        On return, the linear score of each sibling.
     """
     copy_into(scores, bias)
     for k in range(ids.size):
@@ -47,20 +47,23 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
 
 @njit(cache=True, nogil=True)
 def mark_features(features, scratch):
-    """Add ``features``, which ascend, to the empty set of a `Scratch`. The function reads 4 bytes per feature."""
+    """Add the ascending ``features`` to the empty feature set of a `Scratch`.
+
+    The function reads 4 bytes per feature.
+    """
     words, ranks = scratch.words, scratch.ranks
     six, low = np.uint32(6), np.uint64(63)
     for index in range(features.size):
         feature = features[index]
         at = feature >> six
         word = words[at]
-        ranks[at] = index if word == 0 else ranks[at]  # a branch would be slower, because it is unpredictable
+        ranks[at] = index if word == 0 else ranks[at]  # a branch would be unpredictable and therefore slower
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
 @njit(cache=True, nogil=True)
 def clear_features(features, scratch):
-    """Clear the set of a `Scratch`, given the ``features`` in the set."""
+    """Clear the feature set of a `Scratch`, given the ``features`` in the set."""
     words, six = scratch.words, np.uint32(6)
     if 8 * features.size > words.size:  # clearing eight contiguous words is as fast as clearing one random word
         words[:] = 0
@@ -71,11 +74,11 @@ def clear_features(features, scratch):
 
 @njit(cache=True, nogil=True)
 def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Find the features of an instance that are in the set of a `Scratch`.
+    """Find the features of an instance that are in the feature set of a `Scratch`.
 
     The set takes 12 bytes per 64 features of the data. The first-level cache holds the set for up to about 200,000
-    features. Every feature is written to the result. If a feature is not in the set, the next feature overwrites it. A
-    branch that skips such features would be slower, because the branch is unpredictable.
+    features. The kernel writes every feature to the result. If a feature is not in the set, the next feature overwrites
+    it. A branch that skips features outside the set would be unpredictable and therefore slower.
 
     Parameters
     ----------
@@ -84,11 +87,11 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
     values : float32
         Values of the features.
     words, ranks
-        The set, as in `Scratch`.
+        The feature set, as in `Scratch`.
     out_ids : uint32
-        Overwritten with the indices of the found features within the block.
+        On return, the index in the block of each found feature.
     out_values : float32
-        Overwritten with the values of the found features.
+        On return, the values of the found features.
 
     Returns
     -------
@@ -111,9 +114,9 @@ def match_features(ids, values, features, out_ids, out_values):
     """Find the features of an instance that are in a block, by binary search.
 
     Each step halves the search ranges of all features. The searches are independent and have no branches, so the
-    processor neither waits nor mispredicts. On an AMD EPYC, each feature of the instance takes 0.7 ns per halving. A
-    search that starts at the previous result needs fewer comparisons but takes 8 to 60 ns per feature, because its
-    branches are unpredictable.
+    processor neither waits nor mispredicts. On an AMD EPYC, a halving takes 0.7 ns per feature of the instance. A
+    search that starts at the result for the previous feature needs fewer comparisons but takes 8 to 60 ns per feature,
+    because its branches are unpredictable.
 
     Parameters
     ----------
@@ -124,9 +127,9 @@ def match_features(ids, values, features, out_ids, out_values):
     features : uint32
         Features of the block, ascending.
     out_ids : uint32
-        Overwritten with the indices of the found features within the block. The array is at least as long as ``ids``.
+        On return, the index in the block of each found feature. The array is at least as long as ``ids``.
     out_values : float32
-        Overwritten with the values of the found features. The array is at least as long as ``ids``.
+        On return, the values of the found features. The array is at least as long as ``ids``.
 
     Returns
     -------
@@ -157,7 +160,7 @@ def match_features(ids, values, features, out_ids, out_values):
 def are_first(features):
     """Return whether ``features`` contains exactly the numbers from 0 to ``features.size - 1``.
 
-    Each feature then equals its index within the block.
+    If the result is true, each feature equals its index in the block.
     """
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
@@ -176,12 +179,12 @@ def mark_if_it_pays(features, n_lookups, scratch):
     n_lookups : float
         Expected number of look-ups.
     scratch : Scratch
-        Scratch memory with an empty set.
+        Scratch memory with an empty feature set.
 
     Returns
     -------
     bool
-        Whether the features were marked, so that `clear_features` must follow.
+        Whether the features were marked. If so, the caller has to call `clear_features`.
     """
     halvings, size = 0, features.size
     while size > 1:
@@ -202,7 +205,7 @@ def find_features(x, row, features, marked, scratch):
     x : KernelCSR
         Features of all instances.
     row : int
-        Row of the instance.
+        Number of the instance.
     features : uint32
         Features of the block, ascending.
     marked : bool

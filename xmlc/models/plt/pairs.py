@@ -1,6 +1,6 @@
 """Store pairs of an instance and a node, such as the frontier of a tree search.
 
-The functions are kernels of `xmlc.models.plt.search`.
+The kernels in `xmlc.models.plt.search` call these functions.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Pairs(NamedTuple):
     Each node is either a node to expand or a leaf that the search has found.
     """
 
-    #: int32: Instances, counted from the first instance of the batch.
+    #: int32: numbers of the instances, counted from the start of the batch
     rows: np.ndarray
-    #: int64: Keys of the nodes, see `rank_key`.
+    #: int64: keys of the nodes, see `rank_key`
     keys: np.ndarray
-    #: int64 (1,): Number of pairs.
+    #: int64 (1,): number of pairs
     size: np.ndarray
 
 
@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
 def root_frontier(n_rows):
     """Return the first frontier of a search.
 
-    It pairs each instance with the node above the root, whose estimate is 1.
+    The frontier pairs each instance with the node above the root, whose estimate is 1.
     """
     keys = np.full(n_rows, rank_key(ABOVE_ROOT, np.float32(1.0)), dtype=np.int64)
     return Pairs(np.arange(n_rows).astype(np.int32), keys, np.full(1, n_rows, dtype=np.int64))
@@ -42,15 +42,15 @@ def root_frontier(n_rows):
 
 @njit(cache=True, nogil=True)
 def no_pairs(capacity):
-    """Return an empty `Pairs` list with room for ``capacity`` pairs."""
+    """Return an empty `Pairs` list with the given capacity."""
     return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
 @njit(cache=True, nogil=True)
 def with_capacity(pairs, more):
-    """Return a list with the same pairs and room for ``more`` pairs.
+    """Return a list with the same pairs and with capacity for ``more`` additional pairs.
 
-    If ``pairs`` has enough room, the function returns ``pairs`` itself.
+    If ``pairs`` has enough capacity, the function returns ``pairs`` itself.
     """
     used = pairs.size[0]
     if used + more <= pairs.rows.size:

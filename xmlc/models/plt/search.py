@@ -1,12 +1,14 @@
 """Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
-`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. Pairs of an instance and a
-node are sorted by node. A batch therefore reads each block of weights only once. All siblings share one look-up of a
-feature (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one instance after the
-other. The estimates are bit-identical for all searches and all batches.
+`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The pairs (instance, node)
+of a level are sorted by node. A batch of instances therefore reads the weights of each node's children only once. One
+look-up of a feature serves all children of a node (masked sparse chunk multiplication, Etter et al., WWW 2022).
+`rank_best_first` processes one instance after the other. All searches return bit-identical estimates, whatever the size
+of the batches.
 
-All searches rank by a key, a number that combines a node and its estimate (`xmlc.kernels.top_k.rank_key`, which defines
-the order of equal estimates). If labels have weights, a key contains the estimate times the node's scale (`scale_of`).
+All searches sort nodes by a key, an integer that combines a node's estimate and its number. The function
+`xmlc.kernels.top_k.rank_key` computes keys and defines the order of equal estimates. If labels have weights, a key
+contains the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -23,20 +25,22 @@ from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_
 from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
-EVERY_NODE = np.int64(0)  # A beam of this width keeps all nodes.
-FRACTION = np.uint64((1 << 52) - 1)  # These fraction bits of a float64 are all zero in a power of two.
+EVERY_NODE = np.int64(0)  # With this beam width, a search keeps all nodes.
+# This mask selects the fraction bits of a float64, which are zero in a power of two.
+FRACTION = np.uint64((1 << 52) - 1)
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # The scratch memory holds this many estimates (256 kB).
-DENSE_WEIGHTS = np.int64(1 << 22)  # Dense rows hold up to this many weights (16 MB). Unused pages take no memory.
+# The scratch memory has space for this many dense weights (16 MB). Pages that are never written take no memory.
+DENSE_WEIGHTS = np.int64(1 << 22)
 
 
 class Best(NamedTuple):
     """Hold the best leaves of each instance during a ranking, and the number of classifiers evaluated so far."""
 
-    #: int64 (rows, k): Keys of leaves, best first, then `FREE` if there are fewer than k.
+    #: int64 (rows, k): keys of the best leaves, best first, padded with `FREE`
     leaves: np.ndarray
-    #: int64 (rows,): The largest key of the inner nodes that were met but not expanded in the beam search, or `FREE`.
+    #: int64 (rows,): for each instance, the largest key of an inner node that the beam search has left out, or `FREE`
     missed: np.ndarray
-    #: int64 (rows,): Number of node classifiers evaluated so far.
+    #: int64 (rows,): number of node classifiers that the search has evaluated for each instance
     inner_products: np.ndarray
 
 
@@ -44,32 +48,34 @@ class Best(NamedTuple):
 def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     """Find every label in the beam whose estimate exceeds the label's threshold.
 
-    This is Algorithm 4 of plt2016 in another order.
+    The kernel is Algorithm 4 of plt2016, but descends level by level.
 
     Parameters
     ----------
     x : KernelCSR
         Features of all instances.
     start, end : int
-        The search is for instances ``start .. end - 1``.
+        The kernel handles the instances ``start .. end - 1``.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
-        Tree and weights.
+        The tree and its weights.
     link : int
         See `xmlc.models.plt.weights.estimate_scores`.
     thresholds : float32 (n_nodes,)
-        A node is expanded, and a leaf is reported, if its estimate is greater than its threshold.
+        Threshold of each node. The search expands an inner node, or reports a leaf, if the node's estimate exceeds the
+        node's threshold.
     beam : int
-        The largest number of nodes to expand per level and instance. ``EVERY_NODE`` expands all nodes.
+        The largest number of nodes to expand per level and instance. With ``EVERY_NODE``, the search expands all nodes.
     shape : tuple of int
-        Number of features, largest number of non-zeros of an instance, largest number of siblings.
+        The number of features, the largest number of non-zeros in an instance, and the largest number of children of a
+        node.
 
     Returns
     -------
     counts : int64 (end - start,)
         Number of labels found per instance.
     labels : int32
-        Labels of all instances, one instance after the other. The labels of an instance are in the order of their
-        leaves.
+        The found labels of one instance after another. The labels of an instance are in the order of the leaves in the
+        tree.
     estimates : float32
         Estimates of the labels in ``labels``.
     inner_products : int64 (end - start,)
@@ -101,12 +107,12 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 
 @njit(cache=True, nogil=True)
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
-    """Rank labels for instances ``start .. end - 1`` by beam search. If ``certifies``, make the ranking exact.
+    """Rank labels for instances ``start .. end - 1`` by beam search. If ``certifies`` is true, the ranking is exact.
 
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
-    The search omits nodes whose estimate is not above the estimate of the k-th leaf, because leaves below such nodes
-    cannot be better. If ``certifies``, the search then expands the omitted nodes whose estimate is at least the
-    estimate of the k-th leaf. This second search also goes level by level, and expands no node twice.
+    The search omits a node whose estimate is at most the estimate of the k-th best leaf, because no leaf below the node
+    can be better. If ``certifies`` is true, a second search expands the omitted nodes whose estimate is at least the
+    estimate of the k-th best leaf. The second search also goes level by level. No node is expanded twice.
 
     Parameters
     ----------
@@ -115,8 +121,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     k : int
         Number of labels to rank.
     largest : float64 (n_nodes,) or (0,)
-        The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`). Empty if labels
-        have no weights.
+        The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`). The array is empty
+        if labels have no weights.
     beam : int
         Number of inner nodes to expand per level and instance.
     certifies : bool
@@ -127,10 +133,9 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     labels : int32 (end - start, k)
         Labels, best first, then -1 if there are fewer than k labels.
     estimates : float32 (end - start, k)
-        The estimate of each label times the label's weight, or 0 for a missing label.
+        The estimate of each label times the label's weight, or 0 for the label -1.
     by_beam : bool (end - start,)
-        For each instance, whether the beam search alone has provably found the k labels with the largest estimates, in
-        order.
+        For each instance, whether the beam search alone has provably found the k best labels in the right order.
     inner_products : int64 (end - start,)
         Number of node classifiers evaluated per instance.
     """
@@ -145,8 +150,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
-    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then expand the nodes
-    # below them in the same way.
+    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then treat the children
+    # of the expanded nodes in the same way.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
@@ -162,9 +167,9 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
     Parameters
     ----------
     x : KernelCSR
-        Instances of the batch, counted from 0.
+        The instances of the batch, numbered from 0.
     frontier : Pairs
-        Nodes to expand, sorted by node.
+        The pairs (instance, node) to expand, sorted by node.
     nodes, link, largest
         As for `rank_by_levels`.
     scratch : Scratch
@@ -175,7 +180,7 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
     Returns
     -------
     Pairs
-        The list ``left``, moved to larger arrays if necessary.
+        The list ``left``, in larger arrays if the old arrays were full.
     """
     begin, label, weighted = np.int64(0), nodes.label, largest.size > 0
     while begin < frontier.rows.size:
@@ -193,8 +198,8 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    The search is best-first search, which is Algorithm 4 with a priority queue (plt2016, Section 5.2, last paragraph
-    but one). No other exact search evaluates fewer node classifiers.
+    This best-first search is Algorithm 4 of plt2016 with a priority queue (Section 5.2, last paragraph but one). No
+    other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------
@@ -232,7 +237,8 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             for c in range(degree):
                 estimate = parent * estimates[c]
                 key = rank_key(first + c, estimate)
-                if key > best[-1] and estimate >= np.float32(0):  # this comparison skips NaN, as in the other searches
+                # NaN, the estimate of excluded labels, fails this comparison
+                if key > best[-1] and estimate >= np.float32(0):
                     if label[first + c] >= 0:
                         insert_key(best, key)
                     else:
@@ -251,30 +257,30 @@ def rows_from(x, start, end):
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     """Estimate the probabilities of one node's children for the instances that reach the node.
 
-    If the scratch memory is too small for all these instances, the result contains only the first of these instances.
+    If the scratch memory is too small, the result contains only the first of the instances that reach the node.
 
     Parameters
     ----------
     x : KernelCSR
-        Instances of the batch, counted from 0.
+        The instances of the batch, numbered from 0.
     frontier : Pairs
-        Nodes to expand, sorted by node.
+        The pairs (instance, node) to expand, sorted by node.
     begin : int
-        Position of the node in the frontier.
+        Position in the frontier of the first pair with the node.
     nodes, link
         As for `estimate_by_levels`.
     scratch : Scratch
         Scratch memory.
     inner_products : int64 (rows,)
-        The number of node classifiers evaluated is added to the entry of each instance.
+        The function adds the number of evaluated node classifiers to the entry of each instance.
 
     Returns
     -------
     first : int
         Node number of the first child.
     estimates : float32 (q, siblings)
-        Estimates of the children given their parent, for the pairs ``begin .. begin + q - 1`` of the frontier. The
-        array is a view of the scratch memory.
+        Conditional estimates of the children, given the parent, for the pairs ``begin .. begin + q - 1`` of the
+        frontier. The array is a view of the scratch memory.
     """
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
@@ -296,7 +302,7 @@ def weigh(estimates, key, largest, label, first):
     Parameters
     ----------
     estimates : float32 (siblings,)
-        Conditional estimates of the siblings, given their parent. Overwritten with the products.
+        Conditional estimates of the siblings, given the parent. The products replace these estimates.
     key : int64
         Key of the parent.
     largest
@@ -304,7 +310,7 @@ def weigh(estimates, key, largest, label, first):
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
     first : int
-        The first sibling.
+        Number of the first sibling in the tree.
     """
     node, parent = key_number(key), key_estimate(key)
     parent = np.float32(parent / scale_of(node, largest, label)) if node >= 0 else parent
@@ -314,13 +320,13 @@ def weigh(estimates, key, largest, label, first):
 
 @njit(cache=True, nogil=True)
 def scale_of(node, largest, label):
-    """Return the scale of a node, the factor of the node's estimate in the node's key.
+    """Return the scale of a node: the factor by which the node's estimate is multiplied in the node's key.
 
     Keys contain scaled estimates only if labels have weights.
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
-    node, rounded up to a power of two. Dividing by a power of two recovers the node's estimate exactly. If all labels
-    below a node are excluded, the scale is NaN, and NaN never becomes a score.
+    node, rounded up to a power of two. A division by this power of two recovers the node's estimate exactly. If all
+    labels below a node are excluded, the scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -342,8 +348,8 @@ def scale_of(node, largest, label):
 def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
-    The bound is computed like the node's key, but with the largest weight below the node as its scale. The bound is at
-    most the node's key.
+    The bound is the node's key with another scale, the largest label weight below the node. The bound is at most the
+    node's key.
 
     Parameters
     ----------
@@ -365,7 +371,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
     Parameters
     ----------
     frontier : Pairs
-        Pairs of instance and expanded node.
+        The pairs (instance, node) whose nodes are expanded.
     begin : int
         As for `expand`.
     first, estimates
@@ -375,7 +381,7 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
     thresholds
         As for `estimate_by_levels`.
     found, met : Pairs
-        Lists with room for all children.
+        Lists with spare capacity for all children of the expanded node.
     """
     rows, keys, _ = frontier
     found_rows, found_keys, n_found = found.rows, found.keys, found.size[0]
@@ -416,7 +422,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     Parameters
     ----------
     frontier : Pairs
-        Pairs of instance and expanded node.
+        The pairs (instance, node) whose nodes are expanded.
     begin : int
         As for `expand`.
     first, estimates
@@ -426,13 +432,13 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     weighted : bool
         Whether `weigh` has multiplied the estimates by the parents' estimates and the scales.
     best : Best
-        Updated in place.
+        The best leaves so far, updated in place.
     beams : int64 (rows, beam)
-        Keys of the best inner nodes of this level, best first, then `FREE`. Updated in place.
+        Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
     certifies : bool
-        Whether to list the nodes outside the beam. A node is not listed if k leaves rank before the node.
+        Whether to list the nodes outside the beam. A node is left out of the list if k leaves rank before the node.
     left : Pairs
-        List of the nodes outside the beam, with room for all children.
+        List of the nodes outside the beam, with spare capacity for all children.
     """
     rows, keys, _ = frontier
     leaves, missed, _ = best
@@ -451,7 +457,7 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
                 continue
             key = insert_key(beam, key)  # `insert_key` returns the key that falls out of the beam.
             missed[row] = max(missed[row], key)
-            if certifies:  # The node is always written, and then kept or not: a branch would be unpredictable.
+            if certifies:  # Every node is written, and ``n`` counts the kept nodes. A branch would be unpredictable.
                 left_rows[n], left_keys[n] = row, key
                 n += key > own_leaves[-1]
     left.size[0] = n
@@ -461,8 +467,8 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 def nodes_of_beams(beams, best, certifies, left):
     """Return the nodes of the beams that may lead to one of the best leaves, sorted by node.
 
-    If ``certifies``, nodes with the same estimate as the k-th leaf are appended to ``left``. A leaf below such a node
-    may rank before the k-th leaf.
+    If ``certifies`` is true, the function appends the nodes with the same estimate as the k-th best leaf to ``left``. A
+    leaf below a node with this estimate may rank before the k-th best leaf.
 
     Parameters
     ----------
@@ -491,9 +497,9 @@ def nodes_of_beams(beams, best, certifies, left):
 def beam_suffices(best):
     """Return for each instance whether the beam search alone proves that its k leaves are the best, bool (rows,).
 
-    The proof is that no leaf below a node outside the beam can be among the k best. Factors of an estimate are at most
-    1, so a leaf's estimate is at most the estimate of any node above it. With label weights, the bound for a leaf's
-    estimate times weight is the node's estimate times the largest weight below the node.
+    The proof is that no leaf below a node outside the beam can be among the k best. All factors of an estimate are at
+    most 1, so a leaf's estimate is at most the estimate of any node above it. With label weights, no leaf below a node
+    scores more than the node's estimate times the largest label weight below the node.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -504,7 +510,7 @@ def beam_suffices(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Empty a list of nodes. Return the listed nodes below which a leaf may rank before the k-th leaf, sorted by node.
+    """Return the listed nodes below which a leaf may rank before the k-th leaf, sorted by node, and empty the list.
 
     Leaves have larger numbers than the nodes above them. At equal estimates, a leaf therefore has a smaller key than a
     node above the leaf.

@@ -1,8 +1,8 @@
 """Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent. Kernels.
 
 Each solver is a type, so that numba compiles `solve` only for the solver in use. The classifiers of siblings are
-independent, but learn from the same instances in the same order. Each non-zero therefore reads and writes contiguous
-weights of all siblings. The number of siblings is padded to 4, to 8 or to a multiple of 16
+independent, but learn from the same instances in the same order. For each non-zero, a solver therefore reads and writes
+the contiguous weights of all siblings. The number of siblings is padded to 4, to 8 or to a multiple of 16
 (`xmlc.kernels.sibling_rows`).
 """
 
@@ -29,12 +29,12 @@ class Sgd(NamedTuple):
     ----------
     step : float
         Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``. The authors' Java
-        program starts with t = 1. To imitate the authors' program, set the initial step size to
-        ``step / (1 + lam * step)``.
+        program counts steps from t = 1. To imitate the authors' program, set the initial step size to ``step / (1 + lam
+        * step)``.
     lam : float
-        Regularisation lambda.
+        The regularisation parameter lambda.
     epochs : int
-        Passes over the instances.
+        Number of passes over the instances.
     """
 
     step: float
@@ -50,9 +50,9 @@ class AdaGrad(NamedTuple):
     step : float
         The step size of a weight is ``step / sqrt(eps + the sum of the weight's squared derivatives so far)``.
     eps : float
-        Constant in the step size, see ``step``.
+        The constant in the formula of the step size, see ``step``.
     epochs : int
-        Passes over the instances.
+        Number of passes over the instances.
     """
 
     step: float
@@ -73,7 +73,7 @@ class DualDescent(NamedTuple):
     max_epochs : int
         The largest number of passes over the instances.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
+        True for the squared hinge loss, False for the logistic loss.
     key : uint64
         Key of the random numbers that order the instances.
     """
@@ -88,18 +88,18 @@ class DualDescent(NamedTuple):
 class Siblings(NamedTuple):
     """Hold the state of siblings that dual coordinate descent trains together."""
 
-    #: uint8 (instances, siblings): z_t of each instance and sibling.
+    #: uint8 (instances, siblings): targets z_t, which are 1 if the instance has a label below the sibling
     targets: np.ndarray
-    #: float32 (instances, siblings): Dual variables.
+    #: float32 (instances, siblings): dual variables
     alpha: np.ndarray
-    #: float32 (features, siblings): Weights of the siblings.
+    #: float32 (features, siblings): weights of the siblings
     weights: np.ndarray
-    #: float32 (siblings,): Weights of the constant feature.
+    #: float32 (siblings,): each sibling's weight of the constant feature
     bias: np.ndarray
-    #: bool (siblings,): Whether the training of a sibling continues.
+    #: bool (siblings,): whether the training of a sibling continues
     going: np.ndarray
-    #: float32 (siblings,): The largest step in a pass, skipped steps included. A step for an instance with a weight
-    #: below 1 is divided by the weight.
+    #: float32 (siblings,): size of the largest step in a pass, skipped steps included. If the weight of an instance is
+    #: below 1, the step is divided by the weight.
     largest: np.ndarray
 
 
@@ -110,12 +110,12 @@ Solver = Sgd | AdaGrad | DualDescent
 def train_children(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (plt2016, Appendix B).
 
-    ``state`` holds the scaled weights Pi_t * w_t until the end. The size of step t (from 0) is
-    gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all siblings learn from the same
-    instances. For an instance of weight v, the step is multiplied by v, and t increases by v.
+    Until the last pass ends, ``state`` holds the scaled weights Pi_t * w_t. The size of step t (from 0) is gamma_t =
+    gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all siblings learn from the same instances. For
+    an instance of weight v, the step is multiplied by v, and t increases by v.
 
-    Each non-zero of an instance moves 16 bytes per sibling: two reads and one write of the weight, and one read of the
-    instance. For the parameters see `solve`.
+    For each non-zero and each sibling, the kernel moves 16 bytes: two reads and one write of the weight, and one read
+    of the instance. For the parameters see `solve`.
     """
     (gamma, lam, epochs), (ends, ids, values) = solver, x
     steps = np.empty(bias.size, dtype=np.float32)
@@ -140,20 +140,20 @@ def train_children(solver, x, importance, targets, state, bias, n_siblings, bloc
 def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblings, block):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
-    A weight moves by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here g is the
-    derivative of the logistic loss with respect to the weight. There is no regularisation. For an instance of weight v,
-    the step and the squared derivative are multiplied by v. The code therefore multiplies both g and gamma by the
-    square root of v.
+    A step changes a weight by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here
+    g is the derivative of the logistic loss with respect to the weight. The weights are not regularised. For an
+    instance of weight v, the step and the squared derivative are multiplied by v. The code therefore multiplies both g
+    and gamma by the square root of the weight v.
 
     For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings, and then each
-    weight's sum of squared derivatives. Both parts are in the same or adjacent cache lines. Each non-zero of an
-    instance moves 24 bytes per sibling. The weight is read twice and written once. The sum is read once and written
-    once. The instance is read once.
+    weight's sum of squared derivatives. A weight and its sum are in the same or adjacent cache lines. For each non-zero
+    and each sibling, the kernel moves 24 bytes: two reads and one write of the weight, a read and a write of the sum,
+    and a read of the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
-    bias_state = np.zeros(2 * padded, dtype=np.float32)  # this array is the state of the constant feature
+    bias_state = np.zeros(2 * padded, dtype=np.float32)  # this array is ``state`` for the constant feature
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
@@ -177,19 +177,19 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
 
         1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    where v_i is the weight of instance i, and side_i is 1 or -1. The loss of a margin m is the squared hinge loss
-    max(0, 1 - m)^2 or the logistic loss log(1 + exp(-m)). The solver works on the dual problem, with one variable
-    alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i. The method is from two papers (Hsieh et al.,
-    "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual coordinate
-    descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
+    Here v_i is the weight of instance i, and side_i is 1 for a positive target and -1 for a negative target. The loss
+    of a margin m is max(0, 1 - m)^2 (squared hinge) or log(1 + exp(-m)) (logistic). The solver works on the dual
+    problem, with one variable alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i. The method is from
+    two papers (Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and
+    Lin, "Dual coordinate descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
 
-    Each pass has a new random order of the instances. The training of a sibling stops when no alpha_i moves by more
-    than its limit in a pass. The limit of alpha_i is ``tol * C``, multiplied by v_i if v_i is below 1. When the
-    remaining siblings fit into three quarters of the registers, the state of these siblings is copied. Training then
-    continues without the stopped siblings.
+    Each pass visits the instances in a new random order. The training of a sibling stops after a pass in which no dual
+    variable moves by more than its limit. The limit of alpha_i is ``tol * C``, multiplied by the instance weight v_i if
+    v_i is below 1. When the siblings still in training fit into three quarters of the registers, the kernel copies
+    their state and continues without the stopped siblings.
 
-    A pass moves 12 bytes per non-zero and sibling. The alphas take 4 bytes per instance and sibling. For the parameters
-    see `solve`.
+    In a pass, the kernel moves 12 bytes per non-zero and sibling. The dual variables take 4 bytes per instance and
+    sibling. For the parameters see `solve`.
     """
     key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
@@ -199,7 +199,7 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
     alpha, weights = np.zeros(targets.shape, dtype=np.float32), state.reshape((-1, bias.size))
     going, largest = np.arange(bias.size) < n_siblings, np.empty(bias.size, dtype=np.float32)
     every = Siblings(targets, alpha, weights, bias, going, largest)
-    some, columns = every, np.arange(n_siblings)  # `some` holds these columns of `every`
+    some, columns = every, np.arange(n_siblings)  # `some` holds the siblings in these columns of `every`
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
         dual_pass(x, importance, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)
@@ -230,18 +230,19 @@ def solve(
     Parameters
     ----------
     solver : Sgd, AdaGrad or DualDescent
-        Solver and its settings.
+        The solver and its settings.
     x : KernelCSR
-        Instances that reach the parent, in the order of the pass, with the parent's feature numbers.
+        The instances that reach the parent node, in the order of a pass, with renumbered features.
     importance : float32 (instances,)
-        Weights of the instances' losses, all positive.
+        Positive weight of each instance's loss.
     targets : uint8 (instances, padded)
-        z_t of each instance and sibling. ``padded`` is `padded_size` of the number of siblings. Targets of the padding
-        are 0.
+        Target z_t of each instance and sibling. The padded number of siblings, ``padded``, is the result of
+        `padded_size`. The targets of padding columns are 0.
     state : float32 (features * numbers_per_weight * padded,)
-        Zero on entry. On return, the row of each feature begins with the siblings' weights. See `numbers_per_weight`.
+        The array is zero on entry. On return, the row of each feature begins with the siblings' weights. See
+        `numbers_per_weight`.
     bias : float32 (padded,)
-        Zero on entry. On return, ``bias`` holds the siblings' weights of the constant feature 1.
+        The array is zero on entry. On return, ``bias`` holds the siblings' weights of the constant feature 1.
     n_siblings : int
         Number of siblings without padding.
     block : int
@@ -269,15 +270,15 @@ def dual_pass(x, importance, order, squares, siblings, cost, smallest, squared_h
     x, importance
         As for `solve`.
     order : int64 (instances,)
-        Order of the visits.
+        Order in which the pass visits the instances.
     squares : float32 (instances,)
         Result of `squared_lengths`.
     siblings : Siblings
-        Updated in place.
+        The siblings to train, updated in place.
     cost, smallest : float32
         Arguments of `dual_steps` for an instance of weight 1.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
+        True for the squared hinge loss, False for the logistic loss.
     """
     (ends, ids, values), (targets, alpha, weights, bias, going, largest) = x, siblings
     weights = weights.reshape(weights.size)
@@ -304,7 +305,7 @@ def squared_lengths(x):
 
 @njit(cache=True, nogil=True)
 def some_columns(siblings, columns, size):
-    """Return a copy of some siblings in the first columns of arrays of ``size`` columns. All other columns are zero.
+    """Return copies of some siblings in the first columns of arrays with ``size`` columns, padded with zeros.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ def some_columns(siblings, columns, size):
     columns : int64
         Columns of the siblings to copy.
     size : int
-        Number of columns of the result.
+        Number of columns of each new array.
     """
     targets, alpha, weights, bias, _, _ = siblings
     targets, alpha = columns_of(targets, columns, size), columns_of(alpha, columns, size)
@@ -323,7 +324,7 @@ def some_columns(siblings, columns, size):
 
 @njit(cache=True, nogil=True)
 def columns_of(rows, columns, size):
-    """Return a matrix of ``size`` columns that begins with the given columns of ``rows``. Other columns are zero.
+    """Return a matrix of ``size`` columns: the given columns of ``rows``, and then columns of zeros.
 
     Parameters
     ----------
@@ -348,7 +349,7 @@ def put_columns(some, columns, every):
     some : Siblings
         The siblings to copy. If ``some`` has all siblings, nothing is copied.
     columns : int64
-        Column in ``every`` of each sibling in ``some``.
+        The column in ``every`` of each sibling in ``some``.
     every : Siblings
         All siblings, updated in place.
     """
@@ -367,11 +368,11 @@ def squared_hinge_step(margin, alpha, square, cost):
     Parameters
     ----------
     margin : float32
-        w.x of the instance for a positive target, -w.x for a negative target.
+        Margin of the instance: w.x for a positive target, -w.x for a negative target.
     alpha : float32
         Dual variable of the instance.
     square : float32
-        |x|^2, including the constant feature.
+        Squared length |x|^2 of the instance, including the constant feature.
     cost : float32
         C times the weight of the instance.
     """
@@ -388,9 +389,9 @@ def newton_step(step, low, high, margin, alpha, square, cost):
     Parameters
     ----------
     step : float32
-        Current step.
+        The step to improve.
     low, high : float32
-        Bracket of the optimal step.
+        Lower and upper bound of the optimal step.
     margin, alpha, square, cost : float32
         As for `squared_hinge_step`.
 
@@ -399,7 +400,7 @@ def newton_step(step, low, high, margin, alpha, square, cost):
     step : float32
         Newton's step if it is inside the new bracket, else the middle of the bracket.
     low, high : float32
-        The new bracket.
+        The new bracket: lower and upper bound of the optimal step.
     inside : bool
         Whether Newton's step is inside the new bracket.
     """
@@ -417,13 +418,13 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
     """Overwrite the score of each sibling with the step of its dual variable for the logistic loss, by Newton's method.
 
     The step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
-    from the largest step that cannot overshoot. This step follows from the largest slope of the sigmoid, 1/4. A Newton
-    step outside its bracket is replaced by a bisection. If the last iteration is a bisection, the step is the end of
-    the bracket that never increases the objective.
+    from the largest step that cannot overshoot. The first step follows from the largest slope of the sigmoid, 1/4. A
+    Newton step outside its bracket is replaced by a bisection. If the last iteration is a bisection, the result is the
+    end of the bracket at which the objective has not increased.
 
-    Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop, so
-    that the processor can continue with other siblings while divisions are pending. For the parameters see
-    `dual_steps`.
+    Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop
+    over the siblings. While the division for one sibling is pending, the processor continues with other siblings. For
+    the parameters see `dual_steps`.
     """
     n = scores.size
     first, steps = unchecked_view(work, 0, n), unchecked_view(work, n, 2 * n)
@@ -447,8 +448,8 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
 def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse):
     """Add ``step`` to the dual variable of sibling ``c``, unless the step is small or the sibling has stopped.
 
-    The score of the sibling is overwritten by a factor f, so that the sibling's weights change by f x. See `dual_steps`
-    for the other arguments.
+    The function replaces the score of the sibling by the factor f in the change f x of the sibling's weights. See
+    `dual_steps` for the other arguments.
     """
     size = abs(step)
     step = step if going[c] & (size > smallest) else np.float32(0.0)
@@ -459,7 +460,7 @@ def take_step(step, c, scores, targets, alpha, going, largest, smallest, inverse
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
-    """Update the dual variables of one instance for all siblings that have not stopped. Small steps are skipped.
+    """Update the dual variables of one instance for all siblings that have not stopped.
 
     The called functions are inlined, so that the compiler can vectorise the loops over siblings by 16. Without
     inlining, a logistic step takes ten times as long.
@@ -467,33 +468,33 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     Parameters
     ----------
     scores : float32 (siblings,)
-        w.x of the instance for each sibling. Each score is overwritten by a factor f, so that the weights of the
-        sibling change by f x.
+        Linear score w.x of the instance for each sibling. On return, each score is replaced by the factor f in the
+        change f x of the sibling's weights.
     targets : uint8 (siblings,)
-        z_t of the instance and each sibling.
+        Target z_t of the instance for each sibling.
     alpha : float32 (siblings,)
-        Dual variables, updated in place.
+        The instance's dual variable for each sibling, updated in place.
     going : bool (siblings,)
-        Whether the training of a sibling continues.
+        Whether the training of each sibling continues.
     largest : float32 (siblings,)
-        Largest absolute step times ``inverse`` so far, skipped steps included. Updated in place.
+        Largest absolute step so far times ``inverse``, skipped steps included, updated in place.
     work : float32 (4 * siblings,)
         Scratch memory.
     square : float32
-        |x|^2, including the constant feature.
+        Squared length |x|^2 of the instance, including the constant feature.
     cost : float32
         C times the weight of the instance.
     smallest : float32
         Steps of at most this size are skipped.
     inverse : float32
-        1 / weight of the instance if the weight is below 1, else 1.
+        1 divided by the instance's weight if the weight is below 1, else 1.
     squared_hinge : bool
-        Whether the loss is the squared hinge loss. Otherwise the loss is the logistic loss.
+        True for the squared hinge loss, False for the logistic loss.
 
     Returns
     -------
     bool
-        Whether any weight changes.
+        Whether the weights of any sibling change.
     """
     siblings = (scores, targets, alpha, going, largest, smallest, inverse)
     if squared_hinge:
@@ -517,9 +518,9 @@ def logistic_derivatives(scores, targets):
     Parameters
     ----------
     scores : float32 (siblings,)
-        Linear scores, overwritten.
+        Linear score of each sibling, replaced by the derivative.
     targets : uint8 (siblings,)
-        z_t of each sibling.
+        Target z_t of each sibling.
     """
     for c in range(scores.size):
         sign = np.float32(-1.0) if targets[c] else np.float32(1.0)

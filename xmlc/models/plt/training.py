@@ -18,12 +18,12 @@ from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 18  # Small blocks form groups of about this many non-zeros.
+NONZEROS_PER_GROUP = 1 << 18  # Small blocks are trained in groups of about this many non-zeros.
 SPLIT_SHARE = 32  # A block with more than 1 / 32 of the work is split into tasks of some siblings each.
-MIN_SIBLINGS = 8  # A task of such a block has at least this many siblings, which fill a vector register.
+MIN_SIBLINGS = 8  # Each task of a split block has at least this many siblings, enough to fill a vector register.
 MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
 TITLE = "training PLT nodes"  # This is the default title of the progress display.
-WEIGHTS_PER_WAVE = 1 << 25  # A batch has about this many weights (128 MB), or is one larger block.
+WEIGHTS_PER_WAVE = 1 << 25  # A batch of blocks has about this many weights (128 MB), or consists of one larger block.
 BITS_PER_WORD = np.uint64(64)
 
 
@@ -33,12 +33,12 @@ class Reach(NamedTuple):
     Attributes
     ----------
     order : int64 (n,)
-        Rows in the order of the pass.
+        Numbers of the instances, in the order of a pass.
     block_starts : int64 (n_nodes + 2,)
         Start of each block in ``block_positions``.
     block_positions : uint32
-        Positions in ``order`` of the instances that reach each block. All instances reach block
-        0, the root. The instances with z_t = 1 reach block t + 1, the children of node t.
+        Positions in ``order`` of the instances that reach each block. All instances reach block 0, which contains only
+        the root. The instances with z_t = 1 reach block t + 1, which contains the children of node t.
     """
 
     order: np.ndarray
@@ -54,15 +54,15 @@ class Tasks(NamedTuple):
     Attributes
     ----------
     blocks : int64 (tasks,)
-        Block of each task.
+        Number of the block of each task.
     firsts : int64 (tasks,)
-        Node number of the first sibling of the block.
+        Number of the first node in the block of each task.
     bases : int64 (tasks,)
-        First sibling of the task, counted within the block.
+        The first sibling of each task, counted within the block.
     widths : int64 (tasks,)
-        Number of siblings of the task.
+        Number of siblings in each task.
     degrees : int64 (tasks,)
-        Number of siblings of the block.
+        Number of siblings in the block of each task.
     """
 
     blocks: np.ndarray
@@ -89,8 +89,8 @@ def train_nodes(
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
     A block contains the children of one node. A block stores weights only for the features of the instances that reach
-    the block, because all other weights would stay zero. Blocks are trained in batches, which are added to
-    ``appendable``.
+    the block, because all other weights would stay zero. Blocks are trained in batches. The weights of a trained batch
+    are appended to ``appendable``.
 
     Peak memory is the size of the result plus the weights of one batch. The result takes no memory if ``appendable``
     writes the weights into a folder. In addition, each thread needs memory for the instances and weights of one block.
@@ -104,23 +104,23 @@ def train_nodes(
     tree : LabelTree
         Tree whose node classifiers are trained.
     order : int64 (rows,)
-        Rows in the order of each pass.
+        Numbers of the instances, in the order of each pass.
     solver : Sgd, AdaGrad or DualDescent
-        Solver and its settings.
+        The solver and its settings.
     threshold : float or None
-        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. None keeps all
-        weights.
+        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. With None, all
+        weights are kept.
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
-        Arrays to append the weights to.
+        Arrays to which the weights are appended.
     title : str
         Title in the progress display.
     only_smaller : bool
-        Apply the threshold only if it makes the first batch smaller in bytes. The first batch decides, so that no other
-        batch has to stay in memory.
+        Apply the threshold only if the first batch takes fewer bytes with the threshold. The first batch decides for
+        all batches, so that only one batch is in memory.
     importance : float32 (order.size,), optional
-        Positive weights of the instances' losses. None gives all instances the weight 1.
+        Positive weight of each instance's loss. With None, each instance has the weight 1.
 
     Raises
     ------
@@ -205,8 +205,8 @@ def _parts(
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
     """Train the siblings of all given tasks and write their weights to ``dense`` and ``bias``.
 
-    A task works on contiguous copies of its instances, with renumbered features. Each non-zero then touches contiguous
-    memory, and the cache holds only data of this task.
+    A task works on contiguous copies of its instances, with renumbered features. For each non-zero, the solver then
+    reads contiguous memory, and the cache holds only data of one task.
 
     Parameters
     ----------
@@ -219,15 +219,15 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
     tasks : Tasks
         Siblings to train.
     dense : DenseBlocks
-        Weights of the blocks from ``offset`` on, overwritten for the tasks' nodes.
+        Weights of the blocks from number ``offset`` on. The weights of the tasks' nodes are overwritten.
     offset : int
         Index of the first block of ``dense`` among all blocks.
     bias : float32 (n_nodes,)
-        Weights of the constant feature, overwritten for the tasks' nodes.
+        Each node's weight of the constant feature, overwritten for the nodes of the tasks.
     solver : Sgd, AdaGrad or DualDescent
-        Solver and its settings.
+        The solver and its settings.
     per_weight : int
-        `numbers_per_weight` of the solver.
+        Result of `numbers_per_weight` for the solver.
     n_features : int
         Number of features of the instances.
     """
@@ -268,7 +268,7 @@ def reach_of(y, order, leaf, parent):
     y : KernelCSR
         Label sets.
     order : int64 (n,)
-        Rows in the order of the pass.
+        Numbers of the instances, in the order of a pass.
     leaf : int32 (m,)
         Leaf of each label.
     parent : int32 (n_nodes,)
@@ -296,7 +296,7 @@ def reach_of(y, order, leaf, parent):
 
 @njit(cache=True, nogil=True)
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
-    """List the nodes with z_t = 1 for one instance, on the paths from its labels to the root.
+    """List the nodes with z_t = 1 for one instance: the nodes on the paths from the instance's labels to the root.
 
     Parameters
     ----------
@@ -307,16 +307,16 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
     parent : int32 (n_nodes,)
         Parent of each node.
     mark : int
-        A number that no previous instance has used.
+        A number that marks this instance and no previous instance.
     stamp : int64 (n_nodes,)
-        The call sets the entries of the listed nodes to ``mark``.
+        The function sets the entries of the listed nodes to ``mark``.
     positives : int32 (n_nodes,)
         Overwritten with the numbers of the listed nodes.
 
     Returns
     -------
     int
-        Number of nodes.
+        Number of listed nodes.
     """
     count = 0
     for label in labels:
@@ -399,9 +399,9 @@ def gather_rows(x, rows, local):
     x : KernelCSR
         Instances.
     rows : int64
-        Rows to copy.
+        Numbers of the instances to copy.
     local : uint32
-        New number of each feature, at the index of its old number.
+        ``local[f]`` is the new number of feature f.
     """
     indptr, indices, data = x
     ends = np.zeros(rows.size + 1, dtype=np.int64)
@@ -427,13 +427,13 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     reach : Reach
         Instances that reach each block.
     parent_positions : uint32
-        Positions of the instances that reach the siblings.
+        Positions in ``reach.order`` of the instances that reach the siblings.
     first : int
         Node number of the first sibling.
     targets : uint8 (instances, siblings)
         The array to fill, zero on entry.
     places : uint32
-        Scratch array with one number per position of the pass.
+        Scratch array with one number per instance.
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i

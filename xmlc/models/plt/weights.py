@@ -1,7 +1,7 @@
 """Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute estimates from them.
 
-The kernels estimate the probabilities of one node's children for the instances that reach the node. All searches call
-these kernels.
+The kernels estimate the probabilities of one node's children for the instances that reach the node. All tree searches
+call these kernels.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class NodeWeights(NamedTuple):
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
     feature_starts : int64 (n_nodes + 2,)
-        Start of the features of each block.
+        Start of each block in ``features``.
     features : uint32
-        Features of each block, ascending.
+        The features of one block after another, ascending within a block.
     weight_starts : int64 (n_nodes + 2,)
-        Start of the weights of each block.
+        Start of each block in ``weights``.
     weights : float32
-        Weights of each block, feature after feature. The weights of all siblings for one feature are contiguous.
+        The weights of one block after another. In a block, the weights of all siblings for one feature are contiguous.
     bias : float32 (n_nodes,)
-        Weight of the constant feature of each node.
+        Each node's weight of the constant feature.
     """
 
     children: np.ndarray
@@ -59,8 +59,8 @@ class NodeWeights(NamedTuple):
 class CompactNodeWeights(NamedTuple):
     """Hold a tree and its weights as `NodeWeights` does, but as sparse rows without negligible weights.
 
-    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes, and each row takes
-    another 8 bytes.
+    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes. Each row takes 8 bytes
+    in addition to its weights.
 
     Attributes
     ----------
@@ -69,20 +69,20 @@ class CompactNodeWeights(NamedTuple):
     label : int32 (n_nodes,)
         As in `NodeWeights`.
     feature_starts : int64 (n_nodes + 2,)
-        Start of the features of each block.
+        Start of each block in ``features``.
     features : uint32
-        Features of each block that have at least one weight in the block, ascending.
+        For each block, the features with at least one stored weight, ascending.
     entry_starts : int64 (n_nodes + 2,)
-        Start of the weights of each block.
+        Start of each block in ``weights``.
     row_starts : uint32 (features.size + n_nodes + 1,)
-        Start of the weights of each feature, relative to the start of its block. A block of q features has q + 1 row
+        Start of each row in ``weights``, relative to the start of its block. A block of q features has q + 1 row
         starts. The row starts of block b begin at ``feature_starts[b] + b``.
     siblings : uint16, or uint32 if a node has more than 65,536 children
-        Sibling that each weight belongs to, counted within the block. The sibling numbers of a row ascend.
+        The sibling to which each weight belongs, counted within the block. In each row, the sibling numbers ascend.
     weights : float32
-        Weights, row after row.
+        The weights of one row after another.
     bias : float32 (n_nodes,)
-        Weight of the constant feature of each node.
+        Each node's weight of the constant feature.
     """
 
     children: np.ndarray
@@ -111,7 +111,7 @@ class HashedWeights(NamedTuple):
     scale : float64 (n_nodes,)
         The scale Pi of each node (plt2016, Appendix B).
     bias : float32 (n_nodes,)
-        Weight of the constant feature times ``scale``, not hashed.
+        Each node's weight of the constant feature, multiplied by ``scale`` but not hashed.
     seed : uint64
         Key of the hash function.
     """
@@ -159,7 +159,7 @@ def weights_from_state(
     arrays : dict of str to ndarray
         Arrays by field name.
     meta : dict of str to float
-        The field ``seed`` of `HashedWeights`. Empty for the other types of weights.
+        The field ``seed`` for `HashedWeights`, and an empty dictionary for other types of weights.
     n_features, n_labels : int
         Number of features and number of labels of the model.
 
@@ -192,10 +192,9 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
-        A set of features, with one bit per feature. All words are zero between two uses of the scratch memory.
+        A set of features, with one bit per feature. All words are zero when the scratch memory is not in use.
     ranks : uint32 (n_features // 64 + 1,)
-        For each word, the index within the block of the word's first feature. The index is undefined if the word is
-        zero.
+        For each word, the index of the word's first feature in the block. The index is undefined if the word is zero.
     ids : uint32 (max_nonzeros,)
         Features of an instance, as indices within the block.
     values : float32 (max_nonzeros,)
@@ -203,7 +202,7 @@ class Scratch(NamedTuple):
     dense : float32
         Dense copies of a block's sparse rows, if there is enough space.
     estimates : float32
-        Estimates of a node's children for at least one instance.
+        Space for the estimates of a node's children for at least one instance.
     """
 
     words: np.ndarray
@@ -221,17 +220,18 @@ def empty_scratch(shape, n_dense, n_estimates):
     Parameters
     ----------
     shape : tuple of int
-        Number of features, largest number of non-zeros of an instance, largest number of siblings.
+        The number of features, the largest number of non-zeros in an instance, and the largest number of children of a
+        node.
     n_dense : int
         Length of ``dense``.
     n_estimates : int
-        Length of ``estimates``. If the largest number of siblings is greater than ``n_estimates``, the length is the
-        largest number of siblings.
+        Minimum length of ``estimates``. The array is longer if a node has more children than ``n_estimates``.
     """
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
-    most = max(n_estimates, max_degree, 1)  # the minimum 1 is for a root that is a leaf, the only child of node -1
+    # a root without children needs one estimate, because it is the only child of node -1
+    most = max(n_estimates, max_degree, 1)
     dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(most, dtype=np.float32)
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
@@ -241,9 +241,9 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `NodeWeights`.
 
     On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. If the block
-    has the feature, reading the feature's row takes additional time. Per 16 siblings, this time is 1.4 ns from the
-    second-level cache and 2 to 4 ns from the third-level cache. The machine's limits for reading such rows are 1.4 ns
-    (second level) to 6.5 ns (memory).
+    contains the feature, the kernel also reads the feature's row. The read of 16 weights takes 1.4 ns from the
+    second-level cache and 2 to 4 ns from the third-level cache. The hardware needs at least 1.4 ns for 16 weights from
+    the second-level cache, and 6.5 ns from memory.
     """
     scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
@@ -327,17 +327,17 @@ def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, 
     x : KernelCSR
         Features of all instances.
     rows : int32 (q,)
-        The instances to estimate for.
+        Numbers of the instances.
     node : int
-        The parent. Node -1 has the root as its only child.
+        Number of the parent node. Node -1 has the root as its only child.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
-        Tree and weights.
+        The tree and its weights.
     link : int
         See `estimate_scores`. Hashed weights ignore ``link`` and use the logistic link.
     scratch : Scratch
         Scratch memory.
     estimates : float32 (q * siblings,)
-        Overwritten with the estimates, instance after instance.
+        On return, the estimates of one instance after another.
     """
     CHILD_ESTIMATES[type(nodes)](x, rows, node, nodes, link, scratch, estimates)
 
@@ -398,7 +398,7 @@ def slot_and_sign(key, feature, mask):
 
 @njit(cache=True, nogil=True)
 def ask_for_slots(ids, values, nodes, node, slots, signed):
-    """Compute and prefetch the slots of one node and one instance. Multiply the instance's values by the slots' signs.
+    """Compute and prefetch the table slots of one node for one instance. Multiply the instance's values by the signs.
 
     Parameters
     ----------
@@ -407,13 +407,13 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
     values : float32
         Values of the features.
     nodes : HashedWeights
-        Tree and weights.
+        The tree and its weights.
     node : int
         The number of the node in the tree.
     slots : uint64 (ids.size,)
-        Overwritten with the slots.
+        On return, the slot of each feature.
     signed : float32 (ids.size,)
-        Overwritten with the signed values.
+        On return, each value times the sign of its slot.
     """
     key, mask = node_key(nodes.seed, node), np.uint64(nodes.table.size - 1)
     for k in range(ids.size):
@@ -431,7 +431,7 @@ def slots_estimate(slots, signed, nodes, node):
     slots, signed
         Results of `ask_for_slots`.
     nodes : HashedWeights
-        Tree and weights.
+        The tree and its weights.
     node : int
         The number of the node in the tree.
     """
