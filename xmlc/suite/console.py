@@ -87,7 +87,9 @@ class Console(logging.Handler):
         """Remove the progress bar. Print the number of finished jobs, the run time, ``disk_used`` and ``advice``."""
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
-        self.say(f"{self._done} of {self._total} jobs finished in {seconds}, {disk_used}")
+        # Without `attach`, Snakemake's own handler counts the jobs.
+        jobs = f"{self._done} of {self._total} jobs finished" if self._total else "run ended"
+        self.say(f"{jobs} in {seconds}, {disk_used}")
         self.say(advice)
 
     def list_jobs(self) -> None:
