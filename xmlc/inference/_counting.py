@@ -1,8 +1,9 @@
 """Count the samples of one instance by label and size, with kernels, as input for GFM.
 
-A one is a positive label of a sample, and the size of a sample is its number of ones. Most ones of an instance belong
-to few labels, and most of its labels are drawn rarely. The kernels therefore read the positive labels once, and each
-new label gets a row of counters for all sizes. Later steps loop over labels instead of ones.
+A one is a positive label of a sample, and the size of a sample is its number of ones. In the samples of an instance, a
+few labels occur often, and most labels occur rarely. The kernels read the ones of all samples only once. At its first
+occurrence, a label gets a row of counters, one for each size. All later steps loop over the labels that occur, not over
+the ones.
 """
 
 from __future__ import annotations
@@ -14,28 +15,30 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view, unowned
 
-FILL = 16  # `spread_columns` writes this many int32 at once, which fill a cache line.
+FILL = 16  # `spread_columns` writes FILL int32 numbers at once, a whole cache line.
 
 
 class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances.
 
-    The size is O(m + ones of an instance + largest table).
+    The size of this memory is O(m + c + t), where c is the largest number of ones of an instance, and t is the size of
+    the largest table of counters.
 
     Attributes
     ----------
     place : int32 (m,)
-        Row of counters of each label. All entries are -1 between instances.
+        Number of each label's row of counters, or -1 if the label has no row yet.
     column : int64 (largest size + 1,)
-        Index of each size among the sizes that occur.
+        Index of each size in ``sizes``.
     columns : int32 (ones + FILL,)
-        Index of the sample's size for each positive label.
+        For each positive label of a sample, index of the sample's size in ``sizes``.
     sizes : float64 (largest size + 1,)
         The sizes that occur.
     ids : uint32 (ones + 1,)
         Labels in the order of their first occurrence.
     keys : uint64 (ones,)
-        Sort key of each label. The upper bits are n_samples - count, and the lower bits are the id.
+        Sort key of each label: n_samples minus the label's count in the upper bits, and the label's id in the lower
+        bits.
     counts : uint32 (labels x sizes of an instance,)
         Counters, which are all 0 between instances.
     shares : float64 (n_samples + 1,)
@@ -81,8 +84,8 @@ def counting_scratch(indptr, m, n_samples):
 def compact_samples(indptr, labels, first, n_samples, scratch):
     """Return the matrix P of one instance, counted from its samples, for the labels and sizes that occur.
 
-    Time is linear in the number of ones, in the largest size and in L S. The counts are exact, and each count is
-    divided by ``n_samples`` once.
+    Time is linear in the number of ones, in the largest size and in L S. An entry of P is an exact count, divided by
+    ``n_samples``.
 
     Parameters
     ----------
@@ -95,7 +98,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     n_samples : int
         Samples per instance.
     scratch : CountingScratch
-        Memory of the thread. On return, the memory is ready for the next instance.
+        Memory of the thread. The kernel leaves it ready for the next instance.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
 
 @njit(cache=True, nogil=True)
 def index_sizes(indptr, first, n_samples, column, sizes):
-    """Number the sizes above 0 that occur. Return how many sizes occur and how many samples are empty."""
+    """Index the sizes above 0 that occur. Return the number of these sizes and the number of empty samples."""
     largest = np.int64(0)
     for r in range(first, first + n_samples):
         largest = max(largest, indptr[r + 1] - indptr[r])
@@ -144,8 +147,9 @@ def index_sizes(indptr, first, n_samples, column, sizes):
 def spread_columns(indptr, first, n_samples, column, columns):
     """For each sample of an instance, write the index of the sample's size once per positive label of the sample.
 
-    The kernel writes `FILL` entries at a time. Entries beyond the end of a sample are overwritten by the next samples.
-    A loop over the exact size would have a different length for each sample, which the processor would mispredict.
+    The kernel writes `FILL` entries at a time. The next sample overwrites entries that were written beyond the end of a
+    sample. A loop over the exact size would have a different length for each sample, which the processor would
+    mispredict.
     """
     base = np.uint64(indptr[first])
     for r in range(first, first + n_samples):

@@ -1,10 +1,10 @@
 """Run GFM, Algorithm 1 of gfm2011, on a block of instances or on one instance, with kernels.
 
 An instance is first converted to a compact form. The compact form contains only the L labels and the S sizes s_y whose
-probability is above 0. The most probable label is first. P is stored size by size, so that the inner loops run along
-the labels.
+probability is above 0. Labels are sorted by descending probability. P is stored size by size, so that the inner loops
+run along the labels.
 
-Three kernels run on a block of instances. The first kernel reads dense P, the second reads samples, and the third reads
+Three kernels run on a block of instances: `gfm_dense` reads P, `gfm_samples` reads samples, and `gfm_marginals` reads
 marginals. Each kernel returns ``kept``, the labels of the best sets, as uint32, instance after instance. Each kernel
 writes the sizes and the expected F-measures of the best sets to arrays.
 """
@@ -24,7 +24,8 @@ from xmlc.kernels.sums import total
 def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances whose matrix P is given in full.
 
-    The kernel reads P once, 8 bytes per entry. The other steps use only labels and sizes with a probability above 0.
+    The kernel reads P once, 8 bytes per entry. After reading P, the kernel uses only labels and sizes with a
+    probability above 0.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
     Parameters
     ----------
     indptr : int64
-        Start of each sample in ``labels``. The first start is 0.
+        Start of each sample in ``labels``, from 0 on.
     labels : uint32
         Label ids, sample by sample.
     m : int
@@ -95,19 +96,18 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
     """Run Algorithm 1 on instances given by the marginals of independent labels.
 
-    P contains only the labels that a best set may contain (see `candidates`). With independent labels, a greater p_i
-    gives a greater f_ik for every k. Let Q be the number of positives other than i and j. Then f_ik - f_jk = p_i
-    E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], because the terms with p_i p_j cancel. The k
-    largest entries therefore always belong to the first k labels.
+    P contains only the labels that a best set may contain (see `candidates`). For independent labels, the k largest
+    entries of column k of F belong to the k most probable labels. Proof: f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j
+    E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], where Q is the number of positives other than i and j.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``. The first start is 0.
+        Start of each instance in ``labels``, from 0 on.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64
-        The marginals of these labels.
+        Marginals above 0, in the order of ``labels``.
     by_marginal, thresholds, counts, values
         See `gfm_dense`.
     """
@@ -133,8 +133,9 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 def columns_of_f(P, sizes, k, F):
     """Write columns k and k + 1 of F = PW (equation (7): w_sk = 1 / (s + k)) into the rows of ``F``, float64 (2, L).
 
-    The kernel computes both columns in one pass, because P may exceed the first cache. The kernel adds four rows of P
-    at a time, so that F is read and written a quarter as often. Rows are added in ascending order of their sizes.
+    The kernel reads P only once for both columns, because P may exceed the first-level cache. The kernel adds four rows
+    of P at a time, so that F is read and written a quarter as often. Rows of P are added in ascending order of the
+    sizes s.
     """
     f, g, whole = row_of(F, 0), row_of(F, 1), sizes.size & ~3
     for i in range(f.size):
@@ -164,7 +165,7 @@ def sizes_at(P, thresholds):
         As in `best_size`.
     thresholds : float64 (t,)
         Thresholds on the marginals. Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison.
-        Without thresholds, the result is true for every k.
+        Without thresholds, all entries of the result are true.
     """
     at = np.full(P.shape[1] + 1, thresholds.size == 0)
     if thresholds.size > 0:
@@ -187,14 +188,14 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     Let E_k be the greatest expected F-measure of a set of k labels. E_k is twice the sum of the k largest entries of
     column k of F. Without bounds, the search takes O(L^2 S). Three bounds avoid work that cannot change the result.
 
-    1. E_k <= B_k = 2 sum_is p_is / (s + k), because p_is >= 0 and B_k is the sum over all labels instead of k labels.
-       B_k falls with k. The loop over k ends when B_k does not exceed the best value found.
-    2. E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. The bound is tight if t is near the k-th
-       largest entry. Labels are sorted by descending marginal, so t is set to the entry of the k-th label. One
-       vectorised pass often makes the selection of the k largest entries unnecessary.
-    3. Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2),
-       with the same t, E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound falls with j.
-       The loop ends when the bound for j = k + 1 does not exceed the best value found.
+    (1) E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k falls with k.
+        The loop over k ends when B_k does not exceed the best value found.
+    (2) E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. Bound (2) is tight if t is near the k-th
+        largest entry. Labels are sorted by descending marginal, so t is set to the entry of the k-th label. If bound
+        (2) is low enough, the kernel need not select the k largest entries.
+    (3) Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2),
+        with the same t, E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound on E_j falls
+        with j. The loop ends when the bound for j = k + 1 does not exceed the best value found.
 
     Bounds (2) and (3) never skip a value that exceeds the best, because `TIE` is larger than rounding errors.
 
@@ -207,10 +208,10 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     p_empty : float64
         p(Y = 0).
     by_marginal : bool
-        True for GFM-T, which uses the first k labels instead of the k largest entries of column k. The search then
+        True for GFM-T, which uses the first k labels instead of the k largest entries of column k. The search of GFM-T
         takes O(L S).
     thresholds : float64 (t,)
-        GFM-T tries only the empty set and the sizes k for which `sizes_at` is true. The array is empty for GFM.
+        GFM-T tries only the empty set and the sizes k for which `sizes_at` is true. GFM has no thresholds.
 
     Returns
     -------
@@ -259,7 +260,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
 def rank_places(values, ids, order):
     """Write the indices of the ``order.size`` largest values to ``order``, in descending order of the values.
 
-    If values are equal in multiples of `GRAIN`, the value with the smaller id is first.
+    If two values are equal in multiples of `GRAIN`, the value with the smaller id is first.
     """
     grains, heap = np.empty(values.size), np.empty(values.size, dtype=np.int64)
     for i in range(values.size):
@@ -273,7 +274,7 @@ def rank_places(values, ids, order):
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values to ``kept``, in any order.
 
-    If values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
+    If two values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Maximise the expected F-measure of independent labels exactly, with kernels for a block of instances.
 
 With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). The
-kernels therefore search only for the size. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all
-marginals, and M_k is the sum of the first k marginals.
+kernels therefore search only for the best size k. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum
+of all marginals, and M_k is the sum of the first k marginals.
 """
 
 import numpy as np
@@ -18,18 +18,19 @@ from xmlc.kernels.sums import in_turn
 def candidates(p, ids, with_empty=True):
     """Rank the labels that a best set may contain, in O(L + K log L).
 
-    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k. Let N_i be the
-    number of positives other than i. Then E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k. With N_i as the
+    number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
 
-    - E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
+    * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
       too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
-    - E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
-      is concave in a. The bound does not rise with k, because M_k / k does not.
-    - E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
+    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
+      is concave in a. This upper bound does not rise with k, because M_k / k does not rise.
+    * E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
       u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
-      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, hence I_t <= 1 / (u + t - 1). Here
-      t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1). The labels are in descending
-      order of p. The bound therefore does not rise from the first k with p_k <= M_k / (k + c) on.
+      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, so that I_t <= 1 / (u + t - 1). For t =
+      k + 1, this gives the bound 2 M_k / (k + c). M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1),
+      and the labels are in descending order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k
+      with p_k <= M_k / (k + c) on.
 
     The search for K ends when an upper bound that cannot rise with k is below a lower bound of the best value.
 
@@ -83,14 +84,15 @@ def candidates(p, ids, with_empty=True):
 def leave_one_out_sizes(p, ranked):
     """Return P of independent labels in compact form: p_is = p_i Pr(s - 1 positives among the other labels).
 
-    P contains only sizes with a probability above 1e-17. Up to 100 dropped sizes have a total probability below 1e-15.
+    P contains only sizes with a probability above 1e-17. If at most 100 sizes are dropped, their total probability is
+    below 1e-15.
 
     Parameters
     ----------
     p : float64 (L,)
         Marginals of all labels of the instance.
     ranked : float64 (K,)
-        Marginals of the labels that get a column.
+        Marginals of the labels that get a column of P.
 
     Returns
     -------
@@ -128,16 +130,16 @@ def mean_reciprocals(pmf, size):
 
 @njit(cache=True, nogil=True)
 def expected_of_first(p, tail):
-    """Return the expected F-measure E_k of the first k labels for k = 0 .. K: float64 (K + 1,), with E_0 = 0.
+    """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,), with E_0 = 0.
 
-    E_k = sum_a 2 a A_k(a) S_k(k + a). Here A_k is the distribution of the number of positives among the first k labels,
-    and S_k(t) = E[1 / (t + number of positives among the other labels)]. A_k is computed for ascending k. S_K follows
-    from the distribution of the number of positives in the tail, the labels after the first K. For smaller k,
-    S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). All terms are positive. The distribution of the tail is truncated
-    (`count_limit`), which lowers each E_k by less than 1e-17.
+    E_k is the sum over a of 2 a A_k(a) S_k(k + a). A_k(a) is the probability of a positives among the first k labels,
+    and S_k(t) is E[1 / (t + number of positives among the other labels)]. The kernel computes A_k for ascending k, and
+    S_K from the distribution of the number of positives in the tail (the labels after the first K). For smaller k,
+    S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). The distribution of the tail is truncated (`count_limit`), which
+    lowers each E_k by less than 1e-17.
 
     Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated distribution of the tail.
-    Memory is 4 K^2 bytes.
+    The kernel needs 4 K^2 bytes of memory.
 
     Parameters
     ----------
@@ -147,7 +149,7 @@ def expected_of_first(p, tail):
         The other marginals, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # the distributions A_0, A_1, ... in one array. A_k has k + 1 entries.
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # The array contains A_0, A_1 and so on. A_k has k + 1 entries.
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]
@@ -170,7 +172,7 @@ def expected_of_first(p, tail):
 def best_of(values, p_empty):
     """Return the best size k and the expected F-measure of the first k labels.
 
-    If values are equal (see `TIE`), the smallest k wins. k = 0 is the empty set.
+    If two sizes have equal values (see `TIE`), the smaller k wins. The size k = 0 is the empty set.
     """
     best_k, best = 0, p_empty
     for k in range(1, values.size):
@@ -188,11 +190,11 @@ def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``labels``. The first start is 0.
+        Start of each instance in ``labels``, from 0 on.
     labels : uint32
         Label ids, instance by instance.
     marginals : float64
-        The marginals of these labels, above 0.
+        Marginals above 0, in the order of ``labels``.
     with_empty : bool
         Whether the best set may be empty.
     counts : int64 (n,)

@@ -1,7 +1,7 @@
 """Compute the distribution of the number of positives among independent labels (Poisson-binomial).
 
-A distribution ends at a number of positives that is reached with a probability below 1e-17. Truncation does not change
-the remaining entries. Only the probability of larger numbers of positives is lost.
+A distribution ends at a number of positives that is reached with a probability below 1e-17. The probabilities of larger
+numbers of positives are dropped, and all other probabilities remain unchanged.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
     """Return a number of positives, at most ``n``, that is reached with a probability below e^least.
 
-    The limit follows from Chernoff's bound. For independent labels with ``mean`` expected positives and r > mean,
-    Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)), and Pr(N >= r) is
-    at most E[x^N] / x^r. The bound follows for x = r / mean.
+    Let N be the number of positives of independent labels, and let r exceed ``mean``, the expectation of N. Chernoff's
+    bound is Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: Pr(N >= r) <= E[x^N] / x^r for x = r / mean, and E[x^N] =
+    prod(1 + p_i (x - 1)) <= e^(mean (x - 1)).
     """
     r = int(mean) + 1
     while r < n and r * (1.0 + log(mean / r)) - mean > least:
@@ -30,8 +30,8 @@ def count_limit(mean, n, least=LOG_NEGLIGIBLE):
 def count_distribution(p, limit):
     """Return the distribution of the number of positives up to ``limit``, float64 (limit + 1,).
 
-    The kernel adds labels one by one, with O(len(p) * limit) additions and products. All terms are positive, so the
-    relative error is at most len(p) rounding errors.
+    The kernel adds labels one by one, with O(len(p) * limit) additions and products. All terms of the sums are
+    positive, so the relative error is at most len(p) rounding errors.
 
     Parameters
     ----------
@@ -54,16 +54,16 @@ def count_distribution(p, limit):
 def without_label(pmf, p, rest):
     """Remove one label with marginal ``p`` from a distribution of the number of positives.
 
-    Let q be the distribution without the label. The kernel solves pmf[r] = (1 - p) q[r] + p q[r - 1] for ascending r if
-    p <= 1/2, and for descending r if p > 1/2. An error e of the previous entry then contributes e min(p, 1 - p) /
-    max(p, 1 - p) <= e. The division at most doubles the rounding error of pmf[r]. For every p, the absolute error after
-    r steps is therefore below 2 (r + 1) rounding errors of a probability.
+    Let q be the resulting distribution of the other labels. The kernel solves pmf[r] = (1 - p) q[r] + p q[r - 1] for
+    ascending r if p <= 1/2, and for descending r if p > 1/2. An error e of one entry of q adds e min(p, 1 - p) / max(p,
+    1 - p) <= e to the error of the next entry of q. The division by p or 1 - p at most doubles the rounding error of
+    pmf[r]. For every p, the absolute error after r steps is therefore below 2 (r + 1) rounding errors of a probability.
 
     Parameters
     ----------
     pmf : float64 (size,)
-        Result of `count_distribution` up to `count_limit`. The last entry is negligible, or is the probability that all
-        labels are positive.
+        Result of `count_distribution` up to `count_limit`. The last entry of ``pmf`` is negligible, or is the
+        probability that all labels are positive.
     p : float64
         Marginal of the label.
     rest : float64 (size - 1,)

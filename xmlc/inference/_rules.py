@@ -50,13 +50,14 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
 def expected_by_cells(p, k, n_cells):
     """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
 
-    The programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each k, the programme processes
-    all m labels again, including labels with marginal 0. The programme maintains the probability of each state.
+    The dynamic programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each k, the programme
+    processes all m labels again, including labels with marginal 0. The programme computes the probability of each state
+    (a, r).
 
     Each positive among the first k labels is a true positive. For the labels after the first k, the state (a, r) means
     a true positives and r other positives. The first cells represent r = 0, 1, .. exactly. The last cell represents all
     greater r by their probability and their mean. Time is O(m k n_cells). With at least m - k + 2 cells, the last cell
-    stays empty. The result is then exact, in O(m^3).
+    stays empty, so that the result is exact and takes O(m^3).
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # j - k labels were added after the first k, so r is at most j - k.
+        others = j - k  # Label j is the (j - k)-th label after the first k, so r is at most j - k.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:
@@ -97,14 +98,14 @@ def expected_by_cells(p, k, n_cells):
 
 @njit(cache=True, nogil=True)
 def first_rows(indptr, labels, marginals, one_label, counts, values):
-    """Add the next label to the set of an instance while p_{k+1} (M + k) exceeds M_k.
+    """Add labels to each instance's set, most probable first, while p_{k+1} (M + k) exceeds M_k.
 
     M_k is the sum of the first k marginals. Time is O(L + k log L).
 
-    If M is the sum of all marginals, this maximises Lewis' approximation 2 M_k / (M + k). The value for k + 1 is the
-    mediant of the value for k and 2 p_{k+1} / 1. The value for k + 1 is therefore greater than the value for k only if
-    2 p_{k+1} is greater than the value for k. Marginals descend, so the value never rises again after it has fallen.
-    With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem 2.2), which ``one_label`` selects.
+    If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k). Because v_{k+1} is
+    the mediant of v_k and 2 p_{k+1}, it exceeds v_k only if 2 p_{k+1} exceeds v_k. Marginals descend, so v_k never
+    rises again after it has fallen. With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem
+    2.2), which ``one_label`` selects.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

@@ -1,6 +1,6 @@
-"""Sum the largest entries of a column of F, and define when two values are regarded as equal.
+"""Sum the largest entries of a column of GFM's matrix F, and define when two values are regarded as equal.
 
-Labels are sorted by descending marginal. The entries of a column of F are then nearly in descending order.
+Labels are sorted by descending marginal, so that the entries of a column of F are nearly in descending order.
 """
 
 import numpy as np
@@ -19,9 +19,9 @@ LANES = 16  # `sum_above` computes LANES sums in parallel, with vector instructi
 def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
-    The pivot is the value at position k. In more than half of the columns, exactly the values before the pivot exceed
-    the pivot. In such a column, the kernel adds the values before the pivot without moving them. Most other calls end
-    after one or two passes.
+    The pivot is the k-th value in the given order. In more than half of the columns of F, the values before the pivot
+    are exactly the values above it, and the kernel adds them without moving any value. Most other columns of F need one
+    or two passes.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move the values above the pivot to the front, and return the position of the first other value.
+    """Move the values above the pivot to the front, and return the position behind the last of them.
 
-    If ``equal`` is true, the values equal to the pivot are moved instead. Moved values keep their order. Each moved
-    value is exchanged with the first value that is not moved. The value that is not moved stays in a register, because
-    reading a value that was just written takes about five cycles.
+    If ``equal`` is true, move the values equal to the pivot instead of the values above the pivot. Moved values keep
+    their order. Each moved value is exchanged with the first value that stays behind. A register holds the value that
+    stays behind, because reading memory that was just written takes about five cycles.
 
     Parameters
     ----------
     values : float64 (L,)
-        The values ``low .. high - 1`` are reordered, with low < high. At least one of these values does not exceed the
-        pivot.
+        The values ``low .. high - 1`` are reordered, with low < high. At least one value in this range must not exceed
+        the pivot.
     low, high : uint64
-        Range of the values.
+        Range of the values to reorder.
     pivot : float64
         Value to which all values are compared.
     equal : bool
@@ -101,7 +101,7 @@ def sum_above(values, least, sums):
     values : float64 (L,)
         Values to add.
     least : float64
-        The limit. Values below the limit add nothing.
+        Values below ``least`` add nothing to the sum.
     sums : float64 (LANES,)
         Receives the parallel sums.
     """

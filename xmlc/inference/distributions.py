@@ -20,8 +20,9 @@ from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
 # In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates of an instance sum
-# to less than LEAST on average. On two datasets, the mean sums were 0.65 and 0.63, although instances have 1.06 and
-# 3.03 labels on average. Calibration raised the instance-F of `meuf` by 29 and 13 points.
+# to less than LEAST on average. On two datasets, the estimates of an instance sum to 0.65 and 0.63 on average, although
+# an instance has 1.06 and 3.03 labels on average. On these datasets, calibration of the estimates raised the instance-F
+# of `meuf` by 29 and 13 points.
 LEAST = 0.8
 
 
@@ -51,7 +52,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     P : array-like, shape (n, m, S), or (m, S) for a single instance
     p_empty : float or array-like, shape (n,)
     sizes : array-like of int, shape (S,), optional
-        Sizes along the last axis of P, 1 .. S by default.
+        Sizes along the last axis of P. By default, these are the sizes from 1 to S.
 
     Raises
     ------
@@ -110,8 +111,9 @@ def predict_blocks(
     Parameters
     ----------
     predict : callable
-        Returns the labels of the sets (uint32), in the order of the instances, and in any order within an instance.
-        Writes the sizes of the sets to ``counts`` (int64), and their expected F-measures to ``values`` (float64).
+        The function returns the labels of the sets (uint32), in the order of the instances, and in any order within an
+        instance. The function writes the sizes of the sets to ``counts`` (int64), and their expected F-measures to
+        ``values`` (float64).
     shape : (n, m)
     n_jobs : int or None
         Number of threads. The blocks do not depend on the number of threads.
@@ -139,9 +141,9 @@ def predict_from_marginals(
 ) -> tuple[CSR, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
 
-    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. Marginals are float64 and above 0.
-    The kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting`` is true, the
-    function warns if the sum of an instance's marginals is less than `LEAST` on average.
+    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. The marginals in these arrays are
+    float64 and above 0. The kernel returns the labels of the sets, and writes ``counts`` and ``values``. If
+    ``trusting`` is true, the function warns if the sum of an instance's marginals is less than `LEAST` on average.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -157,7 +159,7 @@ def predict_from_marginals(
 
 
 # An SPE contains only the labels whose estimates exceed a minimum probability kappa. The functions below bound the loss
-# of expected F-measure due to missing labels.
+# of expected F-measure because of the labels that an SPE lacks.
 
 
 def truncation_bound(
@@ -181,13 +183,13 @@ def truncation_bound(
     Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these dropped labels.
     E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
 
-    1. F(y, h*) - F(y, h') <= 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1, and nothing is gained if
-       b = 0. E[b] is at most delta and at most kappa k*. With k* >= 1, the expectation is at most min(delta, 2 kappa).
-    2. A dropped positive only adds to the size of y: F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. Here h is a
-       subset of the retained labels, and h and y' are not both empty. A hit implies s' >= 1, so the difference is at
-       most F(y', h) r / (k + 2). The mean difference is at most delta / (k + 2), because F <= 1. With independence, the
-       mean difference is at most the product of the expectations. If h0 is empty, the mean difference is Pr(y' = 0, r
-       >= 1).
+    (1) F(y, h*) - F(y, h') is at most 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1. E[b] is at most
+        delta and at most kappa k*. With k* >= 1, the mean of 2b / (1 + k*) is at most min(delta, 2 kappa).
+    (2) Let h be a set of k retained labels, and let h and y' not both be empty. A dropped positive only adds to the
+        size of y, so that F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. A hit implies s' >= 1, so the difference
+        is at most F(y', h) r / (k + 2). The mean of F(y', h) r / (k + 2) is at most delta / (k + 2), because F <= 1. If
+        r is independent of y', the mean of F(y', h) r / (k + 2) is G(h) delta / (k + 2). If h0 is empty, the mean of
+        F(y', h0) - F(y, h0) is Pr(y' = 0, r >= 1).
 
     The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
 
@@ -199,11 +201,11 @@ def truncation_bound(
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
         The sum delta of the dropped marginals. The sum is at most kappa times the number of dropped labels. You can
-        also pass the number of true labels below the minimum probability (`missed_below` on a validation set). The
-        bound is linear in delta except for the term min(delta, 2 kappa), so the mean over the instances then estimates
-        the mean bound.
+        also pass the number of true labels below the minimum probability (`missed_below` on a validation set). With
+        such numbers, the mean of the results estimates the mean bound, because the bound is linear in delta except for
+        the term min(delta, 2 kappa).
     kappa : float
-        The minimum probability, which no dropped marginal exceeds. 1 is always valid.
+        The minimum probability, which no dropped marginal exceeds. The value 1 is valid for any estimates.
     independent : bool
         Whether the dropped labels are independent of the retained labels, as inference from marginals assumes.
 
@@ -253,8 +255,8 @@ def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, 
     """Estimate an upper bound of the mean loss of expected F due to a minimum probability.
 
     The sum of the dropped marginals is estimated by the number of true labels without estimates. `truncation_bound` is
-    linear in this sum, except for the first term, min(delta, 2 kappa). The first term is concave in delta, so its mean
-    over instances is at most its value at the mean of delta.
+    linear in delta, the sum of the dropped marginals, except for its first term, min(delta, 2 kappa). The first term is
+    concave in delta, so its mean over instances is at most its value at the mean of delta.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional
-        Sizes s along the last axis of P, 1 .. S by default.
+        Sizes s along the last axis of P. By default, these are the sizes from 1 to S.
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 
@@ -79,7 +79,7 @@ def gfm_t(
     n_thresholds : int or None
         The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the sets of labels with
         a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2, because with many labels the best
-        threshold is half the best F-measure (plt2016, equation (4)). The paper specifies neither t nor the thresholds.
+        threshold is half the best F-measure (plt2016, equation (4)). gfm2011 specifies neither t nor the thresholds.
         None tries every number k of labels.
 
     Returns

@@ -105,7 +105,7 @@ def infer_blocks(
 ) -> tuple[CSR, np.ndarray] | None:
     """Run a method block by block, and stop after a time limit.
 
-    Table 1 of gfm2011 has the entry "-" for methods that exceeded such a limit. The block size depends only on the
+    Table 1 of gfm2011 has the entry "-" for methods that exceeded a time limit. The block size depends only on the
     method and the data, and does not change the result. The function checks the time between blocks, so a run exceeds
     the limit by at most one block.
 
@@ -114,14 +114,14 @@ def infer_blocks(
     method : str
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
-        For a method that needs marginals, the function estimates the marginals from samples. The time limit includes
-        the time of this estimation.
+        If the method needs marginals, the function estimates them from samples. The time for estimating marginals
+        counts towards the time limit.
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None
         The time limit. None means no time limit.
     size_weights : ndarray of float64, shape (S,), or None
-        Weights of the sizes. Required if ``takes_sizes`` of the method is true.
+        Weights of the sizes, required if ``takes_sizes`` of the method is true.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def infer_blocks(
     for start in range(0, max(n, 1), rows):
         if start and time.monotonic() > end_of_time:
             return None
-        # Slicing may copy the distribution and check it again. A single block is therefore passed without slicing.
+        # A single block is passed without slicing, because slicing may copy the distribution and check it again.
         taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
         Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
         if taken is not distribution and isinstance(distribution, sparse.csr_array):
@@ -183,6 +183,6 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # Sizes are added in a fixed order (p_i = sum_s p_is), so that the marginals are bit-identical.
+        # p_i = sum_s p_is is summed in a fixed order of the sizes s, so that the marginals are bit-identical.
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

@@ -20,9 +20,10 @@ JANSCHE_ROWS_PER_TASK = 16
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
 
-    The sets equal those of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu, "Optimizing
-    F-measures: a tale of two approaches", ICML 2012. The recursion is quadratic in a number K of labels. The kernel
-    ``candidates`` finds K by proven bounds. K is little larger than the size of the best set.
+    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu,
+    "Optimizing F-measures: a tale of two approaches", ICML 2012. The recursion takes O(K^2), where K is an upper bound
+    on the size of the best set. The kernel ``candidates`` finds a K that is little larger than the size of the best
+    set.
 
     Parameters
     ----------
@@ -64,9 +65,9 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
-    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels. The
-    programme is cubic in m, so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running times of this
-    procedure. Parameters, results and errors are as in `meuf`.
+    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels.
+    Each programme takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running times of
+    this procedure. Parameters, results and errors are as in `meuf`.
 
     Examples
     --------
@@ -81,15 +82,15 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.nd
 
 
 def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[CSR, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m. The total time is O(m^3).
+    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, in a total time of O(m^3).
 
     The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
-    ``n_cells - 1`` or more positives, represented by their probability and their mean number. The resulting F-measure
-    is never too large, because 1/x is convex. The F-measure is exact if at most ``n_cells - 1`` labels are outside the
-    set.
+    ``n_cells - 1`` or more positives, represented by their probability and their mean number. The approximate expected
+    F-measure is at most the exact value, because 1/x is convex. The value is exact if at most ``n_cells - 1`` labels
+    are outside the predicted set.
 
     gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not report their values.
-    The states and the default of ``n_cells`` are choices of xmlc.
+    The default of ``n_cells`` and the definition of the states are choices of xmlc.
 
     Parameters
     ----------
@@ -128,14 +129,14 @@ def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
 
 
-# The functions below apply simple rules: Lewis' approximation, the rule for exactly one label, and H.
+# The functions below apply simple rules: `lewis`, `multinomial` (for exactly one positive label) and `hamming`.
 
 
 def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
 
     The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value prod_i (1 - p_i) for
-    h = 0. The best set consists of the k most probable labels. If values are equal, the smaller k wins.
+    h = 0. The best set consists of the k most probable labels. If two sizes k have equal values, the smaller k wins.
 
     Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is the approximate value.
 

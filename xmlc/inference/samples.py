@@ -13,12 +13,12 @@ from xmlc.kernels.csr import CSR, as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
-    """Hold label sets drawn from p(Y | x). Each instance has the same number of sets.
+    """Hold label sets drawn from p(Y | x). All instances have the same number of label sets.
 
     Attributes
     ----------
     Y : boolean CSR, shape (n * n_samples, m)
-        Rows i * n_samples .. (i + 1) * n_samples - 1 belong to instance i.
+        Rows from i * n_samples to (i + 1) * n_samples - 1 belong to instance i.
     n_samples : int
         Number of label sets per instance.
     """
@@ -66,7 +66,7 @@ def count_labels(indptr, labels, m, n_samples):
     Parameters
     ----------
     indptr : int64 (n * n_samples + 1,)
-        Start of each sample in ``labels``. The first start is 0.
+        Start of each sample in ``labels``, from 0 on.
     labels : uint32
         Label ids, sample by sample.
     m : int
@@ -81,14 +81,14 @@ def count_labels(indptr, labels, m, n_samples):
     ids : uint32
         Labels of each instance in the order of their first occurrence.
     counts : float64
-        Number of samples that contain each of these labels.
+        For each entry of ``ids``, number of samples of the instance that contain the label.
     """
     starts = np.zeros((indptr.size - 1) // n_samples + 1, dtype=np.int64)
     ids, counts, place = np.empty(labels.size, dtype=np.uint32), np.empty(labels.size), np.full(m, -1)
     end = 0
     for i in range(starts.size - 1):
         for e in range(indptr[i * n_samples], indptr[(i + 1) * n_samples]):
-            if place[labels[e]] < starts[i]:  # No earlier sample of the instance has this label.
+            if place[labels[e]] < starts[i]:  # The label is new in instance i.
                 place[labels[e]] = end
                 ids[end], counts[end] = labels[e], 0.0
                 end += 1

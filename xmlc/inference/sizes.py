@@ -1,14 +1,15 @@
 """Infer label sets by GFM from marginals and a learned distribution of the number of labels per instance.
 
-Marginals do not describe the dependence between labels. If labels are assumed to be independent, the number of labels
-per instance varies too much. For example, if estimates sum to 0.69, half of the instances have no label under
-independence, even if every instance has one. GFM's matrix P depends on the dependence between labels only through the
-number of labels (gfm2011, Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. Let
+The marginals of labels do not describe the dependence between the labels. If labels are assumed to be independent, the
+number of labels per instance varies too much. For example, if estimates sum to 0.69, half of the instances have no
+label under independence, even if every instance has one. GFM's matrix P depends on the dependence between labels only
+through the number of labels (gfm2011, Theorem 3.1). Few instances suffice to learn the distribution of the number of
+labels. Let
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
 
-with one weight g(s) for each size s, shared by all instances. The model is not from the paper, but the published GFM
-maximises the expected F-measure of this model.
+with one weight g(s) for each size s, shared by all instances. The model is not from gfm2011, but the published GFM
+algorithm maximises the expected F-measure of this model.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from xmlc.kernels.sums import in_turn
 LARGEST = 255  # All sizes above LARGEST share one weight.
 MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
 ITERATIONS, ENOUGH = 300, 1e-3
-RARE = 1e-3  # Subtractions are too inaccurate if Z (`best_of_sizes`) is at most RARE times the largest weight.
-LEAST = 1e-250  # If Z is at most LEAST times the largest weight, `reach` scales the odds to avoid underflow.
-RANKED = 12  # The number of labels that are ranked at first. If more labels are needed, the number doubles.
+RARE = 1e-3  # If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate.
+LEAST = 1e-250  # If Z (`best_of_sizes`) is at most LEAST times the largest weight, `reach` scales the odds.
+RANKED = 12  # `best_of_rare_sizes` first ranks RANKED labels, and then twice as many labels each time.
 MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
 LN2 = 0.6931471805599453
 
@@ -41,10 +42,10 @@ LN2 = 0.6931471805599453
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) that maximise the likelihood of the sizes of label sets.
 
-    Each iteration multiplies g(s) by a ratio. The ratio is the share of instances with s labels, divided by the mean
-    probability of s under the current weights. The likelihood never falls, and is maximal when the weights stop
-    changing (iterative scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless
-    an instance has such a size.
+    Each iteration multiplies g(s) by the share of instances with s labels, and divides g(s) by the mean probability of
+    s labels under the current weights. The likelihood never falls, and is maximal when the weights stop changing
+    (iterative scaling; Darroch and Ratcliff, 1972). Sizes with a probability below e^-40 are left out, unless an
+    instance has such a size.
 
     Parameters
     ----------
@@ -56,8 +57,8 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (S,)
-        The weights of sizes 0 .. S - 1, scaled so that the largest weight is 1. The last weight also applies to all
-        larger sizes. A size that no instance has gets the weight 0.
+        The weights of sizes from 0 to S - 1, scaled so that the largest weight is 1. The last weight also applies to
+        all sizes above S - 1. If no instance has s labels, g(s) is 0.
 
     Raises
     ------
@@ -102,9 +103,10 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    The maximum is exact. The form of the result and the choice among equal values are as in `xmlc.inference.gfm`. With
-    equal weights, the result is the same as the result of `gfm` for independent labels. If all possible sizes of an
-    instance have the weight 0, its labels are treated as independent.
+    The expected F-measure of each set is exactly the maximum. The form of the result and the choice among equal values
+    are as in `xmlc.inference.gfm`. With equal weights, the result is the same as the result of `gfm` for independent
+    labels. If all possible sizes of an instance have the weight 0, the labels of this instance are treated as
+    independent.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         expected = "expected one or more finite numbers of at least 0. Learn them with fit_size_weights."
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling the weights avoids overflow of products.
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # A largest weight below 1 avoids overflow.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
@@ -151,7 +153,7 @@ def add_label(pmf, positive, negative):
 def convolve(pmf, other, result):
     """Write the distribution of the sum of two independent numbers of positives to ``result``.
 
-    All arrays are float64 (size,). The probabilities of larger sums are dropped.
+    All arrays are float64 (size,). The probabilities of sums above size - 1 are dropped.
     """
     result[:] = 0.0
     for a in range(pmf.size):
@@ -177,7 +179,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``marginals``. The first start is 0.
+        Start of each instance in ``marginals``, from 0 on.
     marginals : float64
         Marginals of all instances, instance by instance.
     found : int64 (n,)
@@ -207,11 +209,11 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
 
 @njit(cache=True, nogil=True)
 def shares_of_sizes(pmfs, weights):
-    """Sum pmf[s] / sum_t pmf[t] weights[t] over instances. Return the sum for each size s, float64 (S,).
+    """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances, float64 (S,).
 
-    Instances whose denominator is 0 add nothing. The denominator of an instance is computed in four partial sums. The
-    term of size s is added to partial sum s modulo 4. The partial sums are added as (0 + 1) + (2 + 3). The terms
-    of instances are added in the order of the instances.
+    An instance whose denominator is 0 adds nothing to the sums. The denominator is computed in four partial sums, which
+    are added as (0 + 1) + (2 + 3). The term of size s is added to partial sum s modulo 4. The sum over instances
+    follows the order of the instances.
 
     Parameters
     ----------
@@ -236,14 +238,14 @@ def shares_of_sizes(pmfs, weights):
 
 @njit(cache=True, nogil=True)
 def weighted_pmf(pmf, weights, e, size):
-    """Return pmf[s] weights[s] 2^(e (size - s)), float64 (R,).
+    """Return pmf[s] weights[s] 2^(e (size - s)) for each number s of positives, float64 (R,).
 
     Parameters
     ----------
     pmf : float64 (R,)
         Distribution of the number of positives.
     weights : float64 (S,)
-        Weights of the sizes. The last weight also applies to sizes above S - 1.
+        Weights of the sizes. The last weight also applies to all sizes above S - 1.
     e, size : int
         Results of `reach`, or 0 if the marginals are unchanged.
     """
@@ -260,9 +262,10 @@ def reach(p, weights):
     """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near the size.
 
     If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with one K(e) for
-    all s. If the weight of s is divided by the same number, the weighted distribution of sizes does not change.
-    Probabilities fall with the distance from the mean. Candidates are therefore the nearest sizes with a weight above 0
-    on both sides of the mean. K(e) 2^(-es) is an upper bound of the probability of s (Chernoff).
+    all s. If the weight of s is divided by 2^(es) / K(e), the weighted distribution of sizes does not change. The
+    probability of a size falls with the distance from the mean. The kernel therefore tries only two sizes: the nearest
+    size with a weight above 0 on each side of the mean. The kernel compares the two sizes by K(e) 2^(-es), an upper
+    bound of the probability of s (Chernoff), times the weight of s.
 
     Parameters
     ----------
@@ -313,15 +316,15 @@ def best_of_sizes(p, ids, weights, heap):
 
     Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
 
-    The k largest entries of column k of F = PW belong to the k most probable labels. Let p_i >= p_j, and let Q be the
-    distribution of the number of positives other than i and j. Then p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, and both
-    are multiplied by the same weight of s. E_k is therefore a sum over the first k labels, and the kernel computes one
-    label's column of P at a time. A column takes O(S), and the distribution of the number of positives takes O(L S). No
-    set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the weighted distribution of sizes. B_k is the
-    sum over all labels instead of k labels, and falls with k.
+    The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
+    = (p_i - p_j) Q(s - 1) >= 0, where Q is the distribution of the number of positives other than i and j. Weights do
+    not change this order, because p_is and p_js are multiplied by the same weight. E_k is therefore a sum over the
+    first k labels, and the kernel computes one label's column of P at a time. A column takes O(S), and the distribution
+    of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
+    weighted distribution of sizes. B_k sums over all labels instead of k labels, and falls with k.
 
-    The absolute error of a column is a few rounding errors of 1, divided by Z. If Z is small, `best_of_rare_sizes` is
-    used instead.
+    The absolute error of a column is a few rounding errors of 1, divided by Z. If Z is at most `RARE` times the largest
+    weight, the kernel calls `best_of_rare_sizes`.
 
     Parameters
     ----------
@@ -351,7 +354,7 @@ def best_of_sizes(p, ids, weights, heap):
             e, size = reach(p, weights)
             mass = weights[min(max(size, 0), weights.size - 1)]
         if size >= 0:
-            # With e < 0, `weighted_pmf` multiplies larger sizes by greater factors, so no size is ignored.
+            # If e < 0, no size is ignored, because `weighted_pmf` multiplies larger sizes by greater factors.
             least = LOG_NEGLIGIBLE + log(mass) - log(most) if e >= 0 else -np.inf
             return best_of_rare_sizes(p, ids, weights, e, size, least, heap)
         sizes, mass = pmf, in_turn(pmf)
@@ -376,12 +379,12 @@ def best_of_sizes(p, ids, weights, heap):
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     """Compute the result of `best_of_sizes` without subtractions.
 
-    Subtractions are inaccurate if all weighted sizes are improbable.
+    The subtractions of `best_of_sizes` are inaccurate if all weighted sizes are improbable.
 
-    All odds are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first i labels of
-    the ranking, and B_i the distribution among all other labels. Then p_is = p_i sum_a A_(i-1)(a) B_i(s - 1 - a). All
-    terms are positive, so the relative errors are a few rounding errors. Time is O(L S log k + k S^2), where S is the
-    number of sizes that are not ignored.
+    The odds of all labels are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first
+    i labels of the ranking, and B_i the distribution among all other labels. Then p_is is p_i times the sum over a of
+    A_(i-1)(a) B_i(s - 1 - a). All terms of this sum are positive, so the relative errors are a few rounding errors.
+    Time is O(L S log k + k S^2), where S is the number of sizes that are not ignored.
 
     Parameters
     ----------
@@ -390,9 +393,10 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     e, size : int
         Results of `reach`, or 0.
     least : float64
-        All sizes from the first size that is reached with a probability below e^least are ignored. -inf ignores none.
+        Sizes are ignored from the first size that is reached with a probability below e^least. If ``least`` is -inf, no
+        size is ignored.
     heap : int64 (L,)
-        Heap from `make_heap`. Receives the ranking, as in `best_of_sizes`.
+        Heap from `make_heap`. Receives the ranking of labels, as in `best_of_sizes`.
     """
     positive, negative = with_odds(p, e)
     n = last = p.size
@@ -436,11 +440,11 @@ def pmfs_behind(positive, negative, heap, start, stop, last):
     positive : float64 (L,)
         Probability of each label.
     negative : float64 (L,)
-        1 minus the probability of each label.
+        One minus the probability of each label.
     heap : int64 (L,)
         The last ``stop`` entries are the first labels of the ranking, in reverse order.
     start, stop : int
-        The smallest and the largest i.
+        The smallest and the largest number i of labels that are left out.
     last : int
         Largest number of positives.
 
