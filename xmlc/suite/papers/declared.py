@@ -11,19 +11,9 @@ import pandas as pd
 from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.panels import TITLES, Panel, PanelColumn, headings_of, marked, named
+from xmlc.suite.results import frame as frames
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.frame import (
-    Key,
-    Number,
-    Row,
-    Rows,
-    Source,
-    average,
-    numbers_of,
-    pivot,
-    published_of,
-    quantities_of,
-)
+from xmlc.suite.results.frame import Key, Number, Row, Rows, Source
 from xmlc.suite.results.methods import PAPER_METHODS
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.titles import method_order
@@ -84,7 +74,7 @@ class Table:
     @property
     def frame(self) -> pd.DataFrame:
         """Return the content of the CSV file. The columns are the keys, followed by our numbers in full precision."""
-        return pivot(self.rows, self.keys, self.columns)
+        return frames.pivot(self.rows, self.keys, self.columns)
 
     @property
     def records(self) -> list[Any]:
@@ -103,14 +93,14 @@ class Table:
         Without indices, all needs are used.
         """
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
-        return [number for number in numbers_of(sources) if number.variant == self.definition.variant]
+        return [number for number in frames.numbers_of(sources) if number.variant == self.definition.variant]
 
     def printed_of(self, key: Key, quantity: str) -> str:
         """Return a number of the paper as printed text, or an empty text if the paper does not have this number.
 
         A paper may print the statistic of a dataset in any row of the dataset.
         """
-        found = published_of(self.printed, self.keys, key, quantity)
+        found = frames.published_of(self.printed, self.keys, key, quantity)
         return found.value if found else ""
 
 
@@ -224,7 +214,7 @@ class PanelDefinition:
         return texts
 
     def _columns(self, table: Table, keys: tuple[str, ...], rows: Rows, shown: list[Key]) -> Iterator[PanelColumn]:
-        there = quantities_of([*rows.values(), *table.printed.values()])
+        there = frames.quantities_of([*rows.values(), *table.printed.values()])
         quantities = [name for name in self.quantities if name in there or name not in self.optional]
         if self.across and quantities:
             place, name = keys.index(self.across), quantities.pop(0)
@@ -332,7 +322,7 @@ class TableDefinition(Declared):
         """Build the table of a paper from the records for each need. The returned table has no notes."""
         shown = dict.fromkeys(name for panel in self.panels for name in panel.quantities)
         table = Table(self, paper, given, printed or {}, suite, self.columns or (*shown, *self.more))
-        rows = self.rows(table) if self.rows else average(table.numbers(), self.keys)
+        rows = self.rows(table) if self.rows else frames.average(table.numbers(), self.keys)
         table.rows = {
             key: {
                 name: replace(number, key=key, quantity=name, published=table.printed_of(key, name))

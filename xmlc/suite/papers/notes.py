@@ -86,7 +86,7 @@ def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[st
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
     """Return a list with a sentence that states the share of labels with F-measure 0/0 on each dataset's test set.
 
-    The list is empty if no record has macro-F.
+    Shares that are printed as 0.0 are left out. The list is empty if no share is left.
 
     The share is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0. This share depends on the predicted labels.
     """
