@@ -16,7 +16,6 @@ from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.report.page.content import report_of
 from xmlc.suite.report.page.render import pages_of
 from xmlc.suite.report.page.tables import (
-    Environments,
     difference_on_page,
     interval_on_page,
     order_on_page,
@@ -144,7 +143,7 @@ def contests(*records, earlier=(), of_papers=("yeast",), suites=(), failed=()):
     enter_rooms()
     given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
                      for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
-    return contests_of(given, others, of_papers, suites, failed, Environments([*given, *others]))
+    return contests_of(given, others, of_papers, suites, failed)
 
 
 def shown(contest, heading):

@@ -1,1 +1,1 @@
-"""Build one self-contained HTML page that shows all finished results of a run next to the papers' numbers."""
+"""Build HTML pages that show all finished results of a run next to the numbers of the papers."""

@@ -133,10 +133,8 @@ def report_of(
         enter_rooms()
         for suite in suites.values():
             name_models(suite.titles, over=True)
-    environments = Environments([*sources, *earlier])
     names = list(dict.fromkeys(made.paper for made in tables))
     wanted = [suites[name] for name in names if name in suites]
-    contests = contests_of(sources, earlier, of_papers, wanted, failed, environments)
     papers = []
     for name in names:
         own = [table for table in built if table.paper == name]
@@ -148,11 +146,11 @@ def report_of(
         papers=papers,
         fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         failures=failed,
-        environments=environments,
+        environments=Environments([*sources, *earlier]),
         made=max((about.time for about in abouts), default=""),
         versions=list(dict.fromkeys(versions)),
         machines=list(dict.fromkeys(about.cpu for about in abouts if about.cpu)),
-        contests=contests,
+        contests=contests_of(sources, earlier, of_papers, wanted, failed),
         run=run,
     )
 

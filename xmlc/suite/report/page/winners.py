@@ -17,7 +17,6 @@ from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.building import Known, read_sources
 from xmlc.suite.papers.panels import Panel, PanelColumn
 from xmlc.suite.report.page.drawing import Point, quality_against_time
-from xmlc.suite.report.page.tables import Environments
 from xmlc.suite.report.status import Failure
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.environments import environment_of
@@ -79,7 +78,6 @@ def contests_of(
     of_papers: Collection[str],
     suites: Sequence[Suite],
     failed: Sequence[Failure],
-    environments: Environments,
 ) -> list[Contest]:
     """Return the comparison of models for each dataset with results on the test set.
 
@@ -98,8 +96,6 @@ def contests_of(
         The suites with finished tables. Models of these suites without results are listed.
     failed : sequence of Failure
         Steps whose messages explain missing numbers.
-    environments : Environments
-        The reference numbers by which cells of the page refer to records. New records get new reference numbers.
     """
     found: list[Contest] = []
     for some, of_earlier in ((sources, False), (earlier, True)):
@@ -110,10 +106,7 @@ def contests_of(
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
         wanted = () if of_earlier else suites
-        found += [
-            _contest(name, list(own.values()), of_earlier, wanted, failed, environments)
-            for name, own in by_dataset.items()
-        ]
+        found += [_contest(name, list(own.values()), of_earlier, wanted, failed) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_papers, one.labels))
 
@@ -144,7 +137,6 @@ def _contest(
     earlier: bool,
     suites: Iterable[Suite],
     failed: Sequence[Failure],
-    environments: Environments,
 ) -> Contest:
     def reason(model: str) -> str:
         return next((f"failed: {one.reason}" for one in failed if one.concerns(name, model)), "")
@@ -170,9 +162,6 @@ def _contest(
         for i, number in enumerate(part.numbers)
         if part.quantity in tops and (i, j) not in panel.best and _tied(number, tops[part.quantity])
     }
-    for part in columns:
-        for number in part.numbers:
-            environments.numbers(number.records)
     said = [
         f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.model], method_title(top.method))))})"
         for q in (QUALITY, PRESENT)
