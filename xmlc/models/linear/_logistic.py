@@ -9,23 +9,23 @@ by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin
 Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
 method has these properties:
 
-* The constant b is eliminated from the Newton system. The elimination centres each feature, because the feature's mean
-  under the weights d_i = v_i p_i (1 - p_i) is subtracted. Without centring, features that are scaled but not shifted
-  would be nearly parallel to the constant.
-* The preconditioner of CG is 1 + C sum_i d_i v_k with the variance v_k of feature k. For features scaled to variance 1,
-  the preconditioner is a constant. On enron, preconditioning by the exact diagonal of the matrix needs 50 % more
-  products.
-* A product with the matrix of the Newton system reads each row of X once, for X p and X^T u. Eight labels share one
+* The constant b is eliminated from the Newton system. The elimination centres each feature: it subtracts the feature's
+  mean under the weights d_i = v_i p_i (1 - p_i). Without centring, features that are scaled but not shifted would be
+  nearly parallel to the constant.
+* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k, where v_k is the variance of the feature. For features
+  scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
+  preconditioner needs 50 % more matrix products.
+* A product of the Newton matrix with a vector reads each row of X once, for both X p and X^T u. Eight labels share one
   pass over X (see `multiply_row`). Each of the eight places for a label is called a lane, and has its own phase. A lane
-  starts the next label when all values of C are solved for the present label.
-* Exact Newton steps by Cholesky would take d^3 / 3 operations, as many as hundreds to thousands of products with the
-  matrix. A Newton step by CG needs only 5 to 100 such products.
+  starts the next label when its present label is solved for all values of C.
+* An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds to thousands of
+  products of the Newton matrix with a vector. A Newton step by CG needs only 5 to 100 of these products.
 
-The squared Newton decrement is twice the possible gain of the next step. Training of a label ends when this decrement
-is below `TOLERANCE` times f. The kernels test this condition before and after CG. Before CG, |gradient|^2 is an upper
-bound of the squared decrement, because no eigenvalue of the matrix of second derivatives is below 1. After CG the
-decrement is known. If the decrement is small enough, training ends with this step. The tolerance is relative to f, and
-far above rounding errors.
+The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a label ends when this
+decrement is below `TOLERANCE` times f. The kernels compare the decrement with this limit before and after CG. Before
+CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the matrix of second derivatives
+is below 1. After CG the decrement is known. If the decrement is small enough, the present Newton step is the last. The
+tolerance is relative to f, and is much larger than rounding errors.
 """
 
 from __future__ import annotations
@@ -42,67 +42,78 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # number of labels that are trained in parallel
+LANES = 8  # This many labels are trained in parallel.
 TOLERANCE = 1e-20  # Training of a label ends below this squared Newton decrement, relative to f.
-SAFE = 1e-11  # Below this squared decrement, relative to f, full steps are made, because rounding hides their gain.
-SUFFICIENT = 1e-4  # minimum gain of a step, as a share of the predicted gain
-# These are the limits of Newton steps per label and value of C, of CG's products per step, and of halvings per step.
+# Below this squared decrement, relative to f, a step is never halved, because rounding errors hide the decrease of f.
+SAFE = 1e-11
+SUFFICIENT = 1e-4  # A step is halved if f decreases by less than this share of the predicted decrease.
+# These limits bound the Newton steps per label and value of C, the CG products per Newton step, and the halvings per
+# step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
-IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # phases of a lane, see `Lanes`
+IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # These are the phases of a lane, see `Lanes`.
 
 
 class Problem(NamedTuple):
-    """Hold a training set in the form that the solver uses. All labels and folds share this object."""
+    """Hold a training set in the form that the solver uses.
 
-    indptr: np.ndarray  # int64 (n + 1,): CSR of the scaled features, in ``width`` columns
-    indices: np.ndarray  # uint32 (nnz,)
-    data: np.ndarray  # float64 (nnz,)
-    label_rows: np.ndarray  # int64: instances of each label, ascending: the row indices of the label matrix in CSC
-    label_starts: np.ndarray  # int64 (m + 1,)
-    scale: np.ndarray  # float64 (width,): factor by which each column was multiplied
-    variances: np.ndarray  # float64 (width,): variance of each column after scaling
-    widths: np.ndarray  # int64 (m,): number of columns, from the first on, that each label's classifier uses
-    importance: np.ndarray  # float64 (n,): weight of each instance's loss
+    All labels and all cross-validation folds share one `Problem`.
+    """
+
+    indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
+    indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
+    data: np.ndarray  # Scaled values of the non-zeros, float64 (nnz,).
+    label_rows: np.ndarray  # Instances of each label, ascending, int64: the row indices of the label matrix in CSC.
+    label_starts: np.ndarray  # Start of each label in ``label_rows``, int64 (m + 1,).
+    scale: np.ndarray  # Factor by which each column was multiplied, float64 (width,).
+    variances: np.ndarray  # Variance of each column after scaling, float64 (width,).
+    widths: np.ndarray  # The classifier of each label uses this many of the first columns, int64 (m,).
+    importance: np.ndarray  # Weight of each instance's loss, float64 (n,).
 
 
 class Solution(NamedTuple):
     """Hold the logistic regressions of some labels."""
 
-    weights: np.ndarray  # float64 (labels, width): weights for the last C
-    constants: np.ndarray  # float64 (labels,): constants for the last C
-    losses: np.ndarray  # float64 (labels, values of C): mean logistic loss on held-out instances, NaN if none
-    decrements: np.ndarray  # float64 (labels,): largest final squared Newton decrement of any C, relative to f
+    weights: np.ndarray  # Weights of each label for the last C, float64 (labels, width).
+    constants: np.ndarray  # Constant of each label for the last C, float64 (labels,).
+    losses: np.ndarray  # Mean held-out logistic loss, NaN without held-out instances, float64 (labels, values of C).
+    decrements: np.ndarray  # Largest final squared Newton decrement of any C, relative to f, float64 (labels,).
 
 
 class ByRow(NamedTuple):
-    """Hold the part of the lanes' state that has one number per instance. Each array is float64 (n, 8)."""
+    """Hold the part of the lanes' state that has one number per instance.
 
-    targets: np.ndarray  # the weight of the instance, with a minus sign if the instance does not carry the label
-    scores: np.ndarray  # z
-    residuals: np.ndarray  # p - y, times the weight
-    curvatures: np.ndarray  # p (1 - p), times the weight
-    products: np.ndarray  # product of the centred row with CG's direction
-    moves: np.ndarray  # product of the centred row with the Newton step
+    Each array is float64 (n, 8), with one column per lane.
+    """
+
+    targets: np.ndarray  # Weight of the instance, negative if the instance does not have the label.
+    scores: np.ndarray  # Linear score z.
+    residuals: np.ndarray  # Weight of the instance times (p - y).
+    curvatures: np.ndarray  # Weight of the instance times p (1 - p).
+    products: np.ndarray  # Product of the centred row with CG's direction.
+    moves: np.ndarray  # Product of the centred row with the Newton step.
 
 
 class ByColumn(NamedTuple):
-    """Hold the part of the lanes' state that has one number per feature. Each array is float64 (d, 8)."""
+    """Hold the part of the lanes' state that has one number per feature.
+
+    Each array is float64 (d, 8), with one column per lane.
+    """
 
     weights: np.ndarray
-    directions: np.ndarray  # CG's p
-    sums: np.ndarray  # sums that `pass_over` computes
-    residuals: np.ndarray  # CG's r, which starts as the negative gradient
-    steps: np.ndarray  # CG's solution
-    means: np.ndarray  # mean of the feature under the curvatures
-    inverses: np.ndarray  # inverse of the preconditioner, or 0 for a feature that the label does not use
+    directions: np.ndarray  # Search direction p of CG.
+    sums: np.ndarray  # Sums that `pass_over` computes.
+    residuals: np.ndarray  # Residual r of CG, at first the negative gradient.
+    steps: np.ndarray  # Newton step that CG has found so far.
+    means: np.ndarray  # Mean of the feature, weighted by the curvatures.
+    inverses: np.ndarray  # Inverse of the preconditioner, or 0 for a feature that the label does not use.
 
 
 class Lanes(NamedTuple):
-    """Hold one number per lane in each array of shape (8,), such as the lane's label, the index of C, and the phase.
+    """Hold arrays of shape (8,) with one number per lane, such as the lane's label, the index of C, and the phase.
 
-    The phase determines the sum that the next pass over the rows computes for the lane. The loop in `solve_labels`
-    makes a pass over the rows. Then a function changes the phase of each lane::
+    The phase determines the sum that the next pass over the rows computes for the lane. After each pass over the rows,
+    the loop in `solve_labels` changes the phase of each lane by a function::
 
         phase      the pass computes            then               -> next phase
 
@@ -114,37 +125,36 @@ class Lanes(NamedTuple):
         SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
 
     `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
-    takes only two passes, GRADIENT and MEANS. Each step of conjugate gradients takes another pass over the
-    rows, CONJUGATE.
+    takes only two passes, GRADIENT and MEANS. Each CG step takes a further pass over the rows, CONJUGATE.
 
     Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update these arrays in place.
-    The index of one lane is ``lane``.
+    The argument ``lane`` is the index of one lane.
     """
 
-    phase: np.ndarray  # int64
-    item: np.ndarray  # int64: index in the list of labels
-    place: np.ndarray  # int64: index of the present C among the ascending values of C
-    n_steps: np.ndarray  # int64: number of Newton steps
-    n_products: np.ndarray  # int64: number of CG's products in this step
-    width: np.ndarray  # int64: number of features that the label uses
-    C: np.ndarray  # float64, like all fields below
+    phase: np.ndarray  # Phase of the lane, int64.
+    item: np.ndarray  # Index in the list of labels, int64.
+    place: np.ndarray  # Index of the present C among the ascending values of C, int64.
+    n_steps: np.ndarray  # Number of Newton steps so far, int64.
+    n_products: np.ndarray  # Number of products that CG has computed in this Newton step, int64.
+    width: np.ndarray  # Number of features that the label uses, int64.
+    C: np.ndarray  # Present value of C, float64. The following fields are also float64.
     constant: np.ndarray
-    square: np.ndarray  # squared norm of the weights
+    square: np.ndarray  # Squared norm of the weights.
     loss: np.ndarray
     objective: np.ndarray
-    slope: np.ndarray  # sum of ``ByRow.residuals``
-    curvature: np.ndarray  # sum of ``ByRow.curvatures``
-    centre: np.ndarray  # product of means and direction
-    remaining: np.ndarray  # r M^-1 r
-    target: np.ndarray  # value of ``remaining`` at which CG ends
-    gain: np.ndarray  # squared decrement up to CG's present solution
-    decrement: np.ndarray  # squared decrement of the last step, relative to the objective
+    slope: np.ndarray  # Sum of ``ByRow.residuals``.
+    curvature: np.ndarray  # Sum of ``ByRow.curvatures``.
+    centre: np.ndarray  # Inner product of the means and the direction.
+    remaining: np.ndarray  # The number r M^-1 r.
+    target: np.ndarray  # CG ends when ``remaining`` is at most this number.
+    gain: np.ndarray  # Squared Newton decrement that belongs to CG's present solution.
+    decrement: np.ndarray  # Squared Newton decrement of the last step, relative to the objective.
 
 
 def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
-    """Minimise f for some labels and ascending values of C. Each C starts from the solution for the previous C.
+    """Minimise f for some labels and ascending values of C. The solution for one C is the start for the next C.
 
     Parameters
     ----------
@@ -152,11 +162,11 @@ def solve_path(
     labels : ndarray of int64, shape (labels,)
         Labels to train. Each label must have positives and negatives among ``rows``.
     grid : ndarray of float64, shape (labels, values of C)
-        Values of C for each label, ascending.
+        Ascending values of C for each label.
     rows : ndarray of int64
-        Instances on which labels are trained.
+        Instances on which the labels are trained.
     held_out : ndarray of int64, optional
-        Instances on which losses are computed.
+        Instances on which the losses are computed.
     """
     n, d = rows.size, problem.scale.size
     solution = Solution(
@@ -185,9 +195,9 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
     problem, labels, grid, rows, held_out
         As in `solve_path`, but ``held_out`` may be empty instead of None.
     by_row, by_column, lanes
-        State of the lanes, all zero. Updated in place.
+        State of the lanes, all zero before the call, updated in place.
     solution : Solution
-        Updated in place. All numbers are 0 or NaN before the call.
+        The result, updated in place. All its numbers are 0 or NaN before the call.
     """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
@@ -228,13 +238,13 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
 
 @njit(cache=True, nogil=True)
 def instances_of(problem, label):
-    """Return the instances that carry a label, int64, ascending."""
+    """Return the instances that have a label, int64, ascending."""
     return problem.label_rows[problem.label_starts[label] : problem.label_starts[label + 1]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Start a label in a lane, with weights 0 and the constant that is optimal for equally weighted instances.
+    """Start a label in a lane, with weights 0 and the optimal constant for equally weighted instances.
 
     Parameters
     ----------
@@ -243,9 +253,9 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
     C : float64
         First value of C for the label.
     place_of : int64 (instances,)
-        Index of each instance in ``rows`` of `solve_labels`, or -1 if the instance is not in ``rows``.
+        For each instance, its index in ``rows`` of `solve_labels`, or -1 if the instance is not in ``rows``.
     by_row, by_column, lanes
-        State of the lanes. Updated in place.
+        State of the lanes, updated in place.
     lane : int
     """
     n, positives = by_row.targets.shape[0], 0
@@ -269,12 +279,12 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Set the next value of C for a lane, and start from the lane's solution for the previous value.
+    """Set the next value of C for a lane. The lane starts from its solution for the previous C.
 
     Parameters
     ----------
     lanes : Lanes
-        State of the lanes. Updated in place.
+        State of the lanes, updated in place.
     lane : int
     place : int
         Index of C among the ascending values of C.
@@ -288,15 +298,15 @@ def begin_path(lanes, lane, place, C):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Compute the products of the rows and the sums that each lane's phase needs, in one pass over the matrix.
+    """Make one pass over the matrix, and compute the row products and the sums that each lane needs in its phase.
 
     Parameters
     ----------
     problem : Problem
     rows : int64 (n,)
-        Instances on which labels are trained.
+        Instances on which the labels are trained.
     by_row, by_column, lanes
-        State of the lanes. ``by_row.products`` and ``by_column.sums`` are written.
+        State of the lanes. The pass writes ``by_row.products`` and ``by_column.sums``.
     """
     indptr, indices, data = problem.indptr, problem.indices, problem.data
     multiple, wanted = np.zeros((1, LANES)), np.zeros((3, LANES))
@@ -357,7 +367,7 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
     variances : float64 (width,)
         Variance of each column.
     by_row, by_column, lanes
-        State of the lanes. Updated in place.
+        State of the lanes, updated in place.
     lane : int
     """
     p, sums, r, steps, means, inverses = by_column[1:]
@@ -385,14 +395,15 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
     # CG reduces the norm of the residual to a tenth. Near the solution, the norm is reduced further, so that Newton's
-    # method converges quadratically. More products do not help once the residual is below the tolerance.
+    # method converges quadratically. CG ends when the residual is below the tolerance, because further products would
+    # not help.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
-    """Make the Newton step that CG found. The step is halved until the objective decreases enough."""
+    """Make the Newton step that CG found, halved until the objective decreases enough."""
     weights, steps = by_column.weights, by_column.steps
     objective = lanes.objective[lane]
     shift = -lanes.slope[lane] / lanes.curvature[lane]
@@ -424,17 +435,17 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after a part of the Newton step. Set residuals, curvatures and their sums.
+    """Return the weighted sum of losses after a part of the Newton step. Also store the residuals and curvatures.
 
     Parameters
     ----------
     by_row, lanes
-        State of the lanes. Residuals, curvatures and their sums are written.
+        State of the lanes. The function writes the residuals, the curvatures and their sums.
     lane : int
     length : float64
-        Factor by which the step is multiplied.
+        Factor by which the Newton step is multiplied.
     shift : float64
-        Change of all scores by the full step, in addition to ``by_row.moves``.
+        The change that the full step adds to all scores, in addition to ``by_row.moves``.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
@@ -443,7 +454,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
         margin = score if positive else -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # This formula keeps all digits of a small probability of the wrong class.
+        # This formula computes a small probability of the wrong class without cancellation.
         wrong = e * share if margin >= 0.0 else share
         residual = weight * (-wrong if positive else wrong)
         curvature = weight * (e * share * share)
@@ -466,7 +477,7 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
     label : int64
         Label of the lane.
     rows : int64
-        The instances.
+        Numbers of the instances.
     by_column : ByColumn
         Weights of all lanes.
     lanes : Lanes
@@ -489,12 +500,12 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
     return loss / total
 
 
-# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The matrix
-# is read once for eight vectors. The eight factors of a non-zero are consecutive, and the sums stay in a register. A
-# non-zero takes 1.1 ns in each of the two kernels, compared with 0.7 ns for a single vector (AMD EPYC, AVX-512). Eight
-# vectors therefore take little longer than one vector. No operation combines numbers of two lanes. Each multiplication
-# and addition is rounded separately, and sums have a fixed order. The results of a lane are therefore bit-identical on
-# any processor and for any labels in the other lanes.
+# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The kernels
+# read the matrix once for eight vectors. The eight factors of a non-zero are consecutive in memory, and the sums stay
+# in a register. On an AMD EPYC with AVX-512, each of the two kernels takes 1.1 ns per non-zero for eight vectors, and
+# 0.7 ns for a single vector. No operation combines the numbers of two lanes. Each multiplication and each addition is
+# rounded separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on any
+# processor and for any labels in the other lanes.
 
 
 def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
@@ -503,7 +514,7 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
 
 
 def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the data address of each of the four arrays that a kernel below receives."""
+    """Return the data addresses of the four arrays that `multiply_row` or `add_row` receives."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)]
 
 
@@ -511,23 +522,23 @@ def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list
 def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
     """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
 
-    Each product is the sum of two partial sums, over the non-zeros at even and at odd positions of the row. An addition
-    to one partial sum therefore need not wait for the previous addition to the other partial sum.
+    Each inner product has two partial sums, over the non-zeros at even and at odd positions of the row. An addition to
+    one partial sum does not wait for the previous addition to the other partial sum.
 
     Parameters
     ----------
     indices : uint32 (nnz,)
-        Columns of a CSR matrix's non-zeros.
+        Column of each non-zero of a CSR matrix.
     data : float64 (nnz,)
-        Values of the non-zeros.
+        Value of each non-zero.
     start, end : int64
-        Range of the row's non-zeros.
+        The non-zeros of the row are ``start .. end - 1``.
     vectors : float64 (columns, 8)
         The eight vectors.
     row : int64
-        Row of ``products`` to write.
+        The row of ``products`` to write.
     products : float64 (rows, 8)
-        Inner products, of which one row is written.
+        The inner products. The kernel writes one row.
     """
 
     def generate(context, builder, signature, arguments):
@@ -557,18 +568,20 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
 
 @intrinsic
 def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add multiples of a sparse row to eight vectors, with the factors ``multiples[row]``. No column may occur twice.
+    """Add a sparse row, times each of the factors ``multiples[row]``, to eight vectors.
+
+    No column may occur twice in the row.
 
     Parameters
     ----------
     indices, data, start, end
         As in `multiply_row`.
     multiples : float64 (rows, 8)
-        Factors of the row for the eight vectors.
+        Factors by which rows are multiplied for the eight vectors.
     row : int64
-        Row of ``multiples`` to use.
+        The row of ``multiples`` with the factors.
     sums : float64 (columns, 8)
-        The eight vectors. Updated in place.
+        The eight vectors, updated in place.
     """
 
     def generate(context, builder, signature, arguments):

@@ -27,7 +27,7 @@ class BinaryRelevance(LabelLogistic):
     """
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``.
+        """Return the probability estimates that are strictly greater than ``threshold``.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
@@ -37,14 +37,14 @@ class BinaryRelevance(LabelLogistic):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 
-# The next function selects the estimates above thresholds.
+# The next function selects the estimates that exceed thresholds.
 
 
 @njit(cache=True, nogil=True)
 def sigmoids_above(scores, thresholds):
-    """Return the estimates (logistic function of the scores) that are strictly greater than their label's threshold.
+    """Return the estimates that are strictly greater than the label's threshold. An estimate is sigmoid(score).
 
-    Estimates are rounded to float32 before they are compared.
+    Estimates are rounded to float32 before they are compared with thresholds.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def sigmoids_above(scores, thresholds):
     Returns
     -------
     counts : int64 (n,)
-        Number of returned estimates of each instance.
+        Number of returned estimates for each instance.
     labels : int32 (nnz,)
         Label of each estimate, ascending within an instance.
     estimates : float32 (nnz,)
-        Estimates, instance by instance.
+        The estimates of one instance after another.
     """
     n, m = scores.shape
     counts = np.zeros(n, dtype=np.int64)

@@ -23,9 +23,9 @@ from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
 class ProbabilisticClassifierChain(LabelLogistic):
     """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
-    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates
-    P(Y_j = 1 | x, y_1, ..., y_{j-1}). This classifier uses the labels before label j as features, in addition to the
-    features of the instance. Predictions use samples from the joint distribution. Each sample is drawn label by label.
+    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates P(Y_j = 1 | x, y_1, ...,
+    y_{j-1}). Its features are the features of the instance and the labels before label j. Predictions use samples from
+    the joint distribution. The labels of a sample are drawn one after another.
 
     Parameters
     ----------
@@ -34,17 +34,18 @@ class ProbabilisticClassifierChain(LabelLogistic):
     order : {"given", "reversed"}
         Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify the order.
     label_scale : float
-        Labels are multiplied by this factor when they are used as features, after ``standardize`` has scaled them. The
-        larger the factor, the less the weights of labels are regularised.
+        Labels that are used as features are scaled (see ``standardize``) and then multiplied by this factor. A larger
+        factor means less regularisation for the weights of labels.
     random_state : int
-        Seed of the folds and of the samples.
+        Seed of the cross-validation folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
         As in `xmlc.models.linear.label_logistic.LabelLogistic`.
 
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        For i < j, entry [i, j] is the weight of the chain's i-th label in the classifier of the chain's j-th label.
+        For i < j, entry [i, j] is the weight of the i-th label in the classifier of the j-th label. Labels are numbered
+        in the order of the chain.
     weights_, constants_, C_, losses_, decrements_
         As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
 
@@ -60,7 +61,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
     domains = pcc.DOMAINS
-    _BY_INSTANCE = False  # The samples of an instance depend on the instance's index in X.
+    _BY_INSTANCE = False  # The samples of an instance depend on the row number of the instance in X.
 
     n_samples: int = 200
     order: pcc.Order = "given"
@@ -79,8 +80,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
-            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers of these rows depend
-            on ``random_state`` and on i.
+            The label sets. Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers for
+            instance i depend on ``random_state`` and on i.
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
@@ -113,7 +114,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return X, Y[:, ::-1] if self.order == "reversed" else Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the `Problem`. Label columns follow feature columns. A label's classifier uses only earlier labels."""
+        """Return the `Problem` of the chain, with label columns after the feature columns."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
@@ -133,30 +134,30 @@ class ProbabilisticClassifierChain(LabelLogistic):
 def sample_chain(scores, influence, n_samples, seed, first):
     """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 
-    A draw computes m logistic functions and m random numbers. Each label i in the drawn set takes m - i - 1 more
-    additions, which read row i of ``influence`` sequentially.
+    A draw computes m logistic functions and m random numbers. Each label i in the drawn set takes m - i - 1 additions,
+    which read row i of ``influence`` sequentially.
 
     Parameters
     ----------
     scores : float32 (n, m)
-        Scores of the labels from the features alone, constants included.
+        Scores that the labels get from the features alone, constants included.
     influence : float32 (m, m)
-        Entry [i, j] is the change in the score of the later label j if the draw contains label i. Only entries with j >
-        i are read.
+        If a drawn set contains label i, the score of a later label j increases by entry [i, j]. Only entries with j > i
+        are read.
     n_samples : int64
-        Number of draws for each instance.
+        Number of label sets to draw for each instance.
     seed : int64
         Seed of the random numbers.
     first : int64
-        Index of the first instance. The random numbers of an instance depend only on the seed and on the index of the
-        instance.
+        Number of the first instance. The random numbers for an instance depend only on the seed and on the number of
+        the instance.
 
     Returns
     -------
     counts : int64 (n * n_samples,)
-        Number of labels of each draw. The draws of an instance are consecutive.
+        Number of labels in each drawn set. The sets of an instance are consecutive.
     labels : int32 (sum of counts,)
-        Labels of the draws, ascending within a draw.
+        The labels of one drawn set after another, ascending within a set.
     """
     n, m = scores.shape
     counts = np.zeros(n * n_samples, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Train one regularised logistic regression per label. Binary relevance and classifier chains share this code."""
+"""Train one regularised logistic regression per label, for binary relevance and classifier chains."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-SURE, NEVER = 30.0, -1000.0  # scores for estimates 1 and 0, if all or no training instances carry a label
-MAX_WEIGHTS = 250_000_000  # At this limit, a float64 array of labels x features takes 2 GB.
-CELLS = 4_000_000  # limit of the number of scores (or of drawn values) that one task of a prediction computes
-LABELS_PER_TASK = 32  # With four labels per lane, few lanes wait for the last label of a task.
+# These are the scores for the estimates 1 and 0, for labels that all or no training instances have.
+SURE, NEVER = 30.0, -1000.0
+# At this limit, a float64 array with one row per label and one column per feature takes 2 GB.
+MAX_WEIGHTS = 250_000_000
+CELLS = 4_000_000  # Each task of a prediction computes at most this many scores or drawn values.
+# Each lane gets four labels of a task, so that few lanes wait at the end of the task.
+LABELS_PER_TASK = 32
 
 
 @hyperparameters
@@ -42,21 +45,22 @@ class LabelLogistic(SparseProbabilityEstimator):
     Parameters
     ----------
     C : float or None
-        Weight of the loss, relative to half the squared norm of a label's weights. The constant is not regularised.
-        None selects the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in gfm2011 (Section
-        4).
+        Weight of the loss, relative to half the squared norm of a label's weight vector. The constant is not
+        regularised. None selects the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in
+        gfm2011 (Section 4).
     C_grid : sequence of float
-        Candidate values of C, ascending. The squared norm has the weight 1 / (2 C) relative to the loss. For the
-        default values, this weight is a power of ten.
+        Candidate values of C, ascending. Relative to the loss, the squared norm has the weight 1 / (2 C). For each
+        default value of C, the weight 1 / (2 C) is a power of ten.
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
-        True chooses one C for all labels by the mean of the labels' losses. False chooses one C for each label.
+        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, each label has its own
+        C.
     standardize : bool
-        Scale features to standard deviation 1 in the training set before weights are regularised. The stored weights
-        apply to unscaled features. gfm2011 does not mention scaling, but its BR results match scaled features.
+        Scale each feature to standard deviation 1 in the training set before training. The stored weights apply to
+        unscaled features. gfm2011 does not mention scaling, but its BR results match scaled features.
     random_state : int
-        Seed of the folds.
+        Seed of the random cross-validation folds.
     n_jobs : int or None
         Number of threads in training and prediction. The result does not depend on this number.
 
@@ -65,13 +69,15 @@ class LabelLogistic(SparseProbabilityEstimator):
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. NaN for a label that is not trained, because all or no training instances carry the label.
+        The C of each label. C is NaN for a label that is not trained, because all or no training instances have the
+        label.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold, only with C=None. NaN if all or none of the instances in the other folds
-        carry the label.
+        Log loss of each label on each fold, stored only with C=None. The loss is NaN if all or none of the instances in
+        the other folds have the label.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement of each label at the end of training, relative to the objective. The decrement is twice
-        the possible gain of another step. NaN for a label that is not trained.
+        Squared Newton decrement of each label at the end of training, relative to the objective. The squared decrement
+        is twice the predicted decrease of the objective in one more step. The decrement of a label that is not trained
+        is NaN.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -93,10 +99,11 @@ class LabelLogistic(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one logistic regression for each label. If C is None, choose C first.
+        """Train one logistic regression for each label. If the hyperparameter C is None, choose C first.
 
-        The weight of an instance multiplies its loss in training and in the choice of C. The weight also applies to the
-        standard deviations. An instance of weight w has the same effect as w equal rows, except that the folds differ.
+        The weight of an instance multiplies its loss in training and in the choice of C. The standard deviations of the
+        features are weighted, too. An instance of weight w has the same effect as w equal rows, except that the
+        cross-validation folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
@@ -117,7 +124,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return self
 
     def _choose(self, problem: Problem) -> np.ndarray:
-        """Choose the C of each label by cross-validation, and store the losses."""
+        """Choose the C of each label by cross-validation, and store the held-out losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
         tasks = [(fold, labels) for fold in range(self.folds) for labels in blocks_of(problem, fold_of != fold)]
@@ -158,7 +165,7 @@ class LabelLogistic(SparseProbabilityEstimator):
             warnings.warn(said, RuntimeWarning, stacklevel=3)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the solver's `Problem` for a training set."""
+        """Return a training set as a `Problem` for the solver."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _by_blocks(
@@ -166,7 +173,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     ) -> list[np.ndarray]:
         """Call ``use(scores, first)`` for each block of instances, and join the results.
 
-        ``scores``, float64 (n, m), are the linear scores of the n instances from instance ``first`` on.
+        The argument ``scores``, float64 (n, m), contains the linear scores of n instances. The first of these instances
+        has the number ``first``.
         """
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         weights = np.ascontiguousarray(self.weights_.T)
@@ -179,19 +187,19 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index in ``C_grid`` of the C with the smallest mean loss over folds.
+    """Return for each label the index in ``C_grid`` of the value with the smallest mean loss over the folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log loss on each fold. NaN if the label could not be trained on the remaining folds.
+        Log loss on each fold. The loss is NaN if the label could not be trained on the other folds.
     common : bool
         Whether to choose one C for all labels, by the mean of the labels' losses.
 
     Returns
     -------
     ndarray of int64, shape (m,)
-        A label without losses gets index 0, the strongest regularisation.
+        Index of the best C for each label. A label without losses gets index 0, the strongest regularisation.
     """
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
@@ -201,21 +209,21 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
-    """Divide the labels that can be trained on the given instances into tasks of about equal time.
+    """Divide the labels that can be trained on the given instances into tasks that take about the same time.
 
     Parameters
     ----------
     problem : Problem
         The training set.
     training : ndarray of bool, shape (n,)
-        True for the instances on which labels are trained.
+        True for the instances on which the labels are trained.
 
     Returns
     -------
     list of ndarray
-        The labels of each task, at most `LABELS_PER_TASK`. In each task, labels with many positives and many negatives
-        come first, because training these labels takes the most steps. The last label of a task must take little time,
-        because the other lanes wait for this label.
+        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives need the most
+        steps, and come first in each task. The last label of a task has to take little time, because all other lanes
+        wait for it.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
@@ -236,18 +244,18 @@ def make_problem(
     widths: np.ndarray,
     weights: np.ndarray,
 ) -> Problem:
-    """Return the solver's `Problem` for a training set.
+    """Return a training set as a `Problem` for the solver.
 
     Parameters
     ----------
     X : canonical CSR, shape (n, d)
         Features.
     Y : canonical boolean CSR, shape (n, m)
-        Label sets. If any of ``widths`` exceeds d, the labels are also features, in the columns from d on.
+        Label sets. If any of ``widths`` exceeds d, the labels are also used as features, in the columns from d on.
     standardize : bool
         Whether to scale all columns to standard deviation 1.
     label_scale : float
-        Labels are multiplied by this factor when they are used as features, after they are scaled.
+        Labels that are used as features are scaled and then multiplied by this factor.
     widths : ndarray of int64, shape (m,)
         The classifier of label j uses the first ``widths[j]`` columns.
     weights : ndarray of float32, shape (n,)
@@ -290,37 +298,37 @@ def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
 
 
 def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted variance of each column and the weighted mean of the column's squared values.
+    """Return the weighted variance of each column, and the weighted mean of the squared values in each column.
 
-    Let n be the sum of the weights. The divisor of a variance is the larger of n - 1 and n / 2.
+    The divisor of a variance is the larger of n - 1 and n / 2, where n is the sum of the instance weights.
     """
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(columns, weights=values, minlength=d)  # `bincount` adds in a fixed order
+        return np.bincount(columns, weights=values, minlength=d)  # `bincount` adds the values in a fixed order
 
     counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
-    # Entries that are not stored are 0, so their deviation is the mean.
+    # An entry that is not stored is 0, so its deviation from the mean is the mean itself.
     return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
 
 
 @njit(cache=True, nogil=True)
 def linear_scores(indptr, indices, data, weights, constants):
-    """Return the scores of all labels, float64 (n, m). Each score is summed in the order of the instance's features.
+    """Return the linear scores of all labels, float64 (n, m). Each sum is in the order of the instance's features.
 
-    For each non-zero, the kernel reads one row of ``weights``. A row takes 4 bytes per label.
+    For each non-zero, the kernel reads one row of ``weights``. A row of ``weights`` takes 4 bytes per label.
 
     Parameters
     ----------
     indptr : int64 (n + 1,)
-        Start of each instance in ``indices`` (CSR).
+        Start of each instance in ``indices``, as in a CSR matrix.
     indices : uint32 (nnz,)
         Feature of each non-zero.
     data : float32 (nnz,)
         Value of each non-zero.
     weights : float32 (d, m)
-        Weights of each feature for all labels.
+        Weight of each feature for each label.
     constants : float32 (m,)
         Constant of each label.
     """

@@ -34,11 +34,11 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # Sums in float32 must not exceed this limit, which includes a margin for rounding.
+MOST = 1e37  # Sums in float32 must not exceed this limit. The limit leaves a margin for rounding errors.
 
 
 class FinishedModel(NamedTuple):
-    """Hold the model of an `OPLT` whose `fit` kept only the weights for predictions. The model cannot learn more."""
+    """Hold the model of an `OPLT` whose `fit` kept only the weights for predictions, so that it cannot learn more."""
 
     nodes: TreeWeights
     n_instances: int
@@ -53,58 +53,60 @@ class FinishedModel(NamedTuple):
 class OPLT(SparseProbabilityEstimator):
     """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be known in advance.
 
-    The label tree grows with every new label. Each node has a classifier. A node that may be extended also has an
-    auxiliary classifier, trained on the node's positive instances. The classifiers of new nodes start as copies or
-    inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if the current
-    tree had existed since the first instance (oplt2021, Definition 1). The classifiers are bit-identical to the
+    The label tree grows with every new label. Each node has a classifier. A node that a later label may extend also has
+    an auxiliary classifier, which is trained on the node's positive instances. The classifiers of new nodes start as
+    copies or inverses of the auxiliary classifier. At any time, all node classifiers are therefore exactly as if the
+    current tree had existed since the first instance (oplt2021, Definition 1). The classifiers are bit-identical to the
     classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
 
     `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
 
-    `fit` uses Definition 1 and works in two phases. First the tree grows with the stream. This first phase learns only
-    the classifiers that the policy needs. The policy "random" needs no classifiers. Then the classifiers of the final
-    tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit` only if ``online`` is set.
-    The weights are bit-identical with and without ``online``.
+    `fit` uses Definition 1 and works in two phases. In the first phase, the tree grows with the stream, and only the
+    classifiers that the policy needs are learned. The policy "random" needs no classifiers. In the second phase, the
+    classifiers of the final tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit`
+    only if ``online`` is set. The weights are bit-identical with and without ``online``.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        How to find the node that an instance's new labels extend (oplt2021, Algorithm 8). "best_greedy" descends to the
-        child that fits the instance and has few leaves. "random" descends to a random child.
+        The way to find the node that the new labels of an instance extend (oplt2021, Algorithm 8). "best_greedy"
+        descends to the child that fits the instance and has few leaves. "random" descends to a random child.
     alpha : float
-        "best_greedy": weight of the tree's balance, from 0 to 1. With alpha 0, a child is chosen only by its fit to the
-        instance. With alpha 1, a child is chosen only by the balance.
+        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0 to 1. With
+        ``alpha=0``, only the fit of a child to the instance matters. With ``alpha=1``, only the balance of the tree
+        matters.
     balance : {"ratio", "printed"}
-        "best_greedy": measure of balance for a child c of v. "ratio" is ``log(|L_v| / (|Ch(v)| |L_c|))``, the
-        difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in
-        the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances the tree.
+        Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is ``log(|L_v| / (|Ch(v)|
+        |L_c|))``, the difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) /
+        |L_c|``, as in the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances
+        the tree.
     growth : {"paper", "program"}
-        How a new label extends the tree. "paper" follows Algorithm 8. "program" follows the authors' program (napkinXC
-        0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
+        The way in which a new label extends the tree. "paper" follows Algorithm 8. "program" follows the authors'
+        program (napkinXC 0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
     arity : int
-        b, the largest number of children of an inner node.
+        The largest number of children of an inner node, b in the paper.
     max_leaf : int
-        b_max, the largest number of children of a node whose children are all leaves. b_max is at least b. The paper
-        uses b_max = 100, and b_max = 10 for few-shot multi-class data.
+        The largest number of children of a node whose children are all leaves, b_max in the paper. b_max is at least b.
+        The paper uses b_max = 100, and b_max = 10 for few-shot multi-class data.
     gamma : float or None
-        AdaGrad: the step size of a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
-        None uses gamma = 1, as in the paper. With None, `fit` selects gamma = 0.3 instead if 0.3 improves P@1 by more
-        than a standard error. P@1 is cross-validated on up to 1000 training instances.
+        The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
+        With None, gamma is 1 as in the paper, or 0.3 if `fit` finds that 0.3 improves P@1 by more than a standard
+        error. P@1 is cross-validated on up to 1000 training instances.
     eps : float
-        AdaGrad: constant in the step size, see ``gamma``. The paper uses eps = 0.01.
+        The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
     epochs : int
-        `fit`: passes over the training set. The paper uses at most three passes.
+        Number of passes that `fit` makes over the training set. The paper uses at most three passes.
     warm_start : float or None
-        `fit`: the share of the instances from which the first tree is built. Balanced 2-means builds this tree over the
-        labels of these instances. Then the other instances extend the tree. The paper's OPLT-W uses the share 0.1.
-        ``warm_start`` is not available with ``growth="program"``.
+        The share of the instances from which `fit` builds the first tree, by balanced 2-means over their labels. The
+        other instances extend the first tree. The paper's OPLT-W uses the share 0.1. ``warm_start`` is not available
+        with ``growth="program"``.
     weight_threshold : float or None
-        `fit`: weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The remaining weights
-        are stored sparse, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a model. None keeps
-        all weights.
+        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The remaining
+        weights are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a
+        model. With None, all weights are kept.
     online : bool
-        `fit`: keep the arrays that `partial_fit` needs, and learn in one phase. With ``online``, `fit` needs several
-        times as much memory as without.
+        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With ``online=True``, `fit`
+        needs several times as much memory.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
@@ -122,19 +124,19 @@ class OPLT(SparseProbabilityEstimator):
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far. Each pass over the same data counts all its instances again.
+        Number of instances learned so far. An instance counts once for each pass over the instance.
     gamma_ : float
         Given or selected value of ``gamma``.
 
     Notes
     -----
-    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns a stream is two to three times
-    as large. Such a model has a weight for each node and each feature of the instances that reached the node's parent.
-    Each weight takes 8 to 12 bytes. The children of a node share one row of weights for each feature. Each node has a
-    hash table that maps a feature to its row, so one look-up serves all children. For each positive node, learning an
-    instance takes one look-up per non-zero, and moves 24 bytes per non-zero and child. The first prediction after
-    learning copies the weights into a form that is faster to search. The copy takes 4 more bytes for each pair of a
-    node and a feature.
+    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a stream is two to three
+    times as large as a `PLT`. A model that learns from a stream has a weight of 8 to 12 bytes for each node and each
+    feature of the instances that reached the node's parent. The children of a node share one row of weights for each
+    feature. Each node has a hash table that maps a feature to its row of weights, so one look-up serves all children.
+    For each positive node and each non-zero, learning an instance takes one look-up and moves 24 bytes per child. The
+    first prediction after learning copies the weights into a form that is faster to search. The copied weights take 4
+    bytes for each pair of a node and a feature.
 
     Examples
     --------
@@ -147,7 +149,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    # Only `fit` uses these hyperparameters. Predictions use n_jobs too.
+    # Only `fit` uses these hyperparameters, except that predictions also use ``n_jobs``.
     _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
@@ -167,7 +169,7 @@ class OPLT(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     _model = cast("OnlineTree | FinishedModel", None)  # Only an `OnlineTree` can learn more.
-    _plt = cast("PLT | None", None)  # This PLT for predictions is discarded when the model learns more.
+    _plt = cast("PLT | None", None)  # This PLT, which makes the predictions, is discarded when the model learns more.
 
     MODEL_FORMAT = 4
     FIELDS = (  # These are the fields of a stored `OnlineTree`. A `FinishedModel` has the fields of a PLT.
@@ -181,9 +183,9 @@ class OPLT(SparseProbabilityEstimator):
     )
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Forget all instances and learn a training set, in one random order for all passes.
+        """Forget all learned instances and learn a training set, with the same random order in all passes.
 
-        Afterwards `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
+        After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
         `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         self._check_hyperparameters()
@@ -221,7 +223,10 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
-        """Return the tree that ``warm_start`` builds by balanced 2-means, or None without ``warm_start`` or labels."""
+        """Return the tree that ``warm_start`` builds by balanced 2-means.
+
+        Return None without ``warm_start`` or without labels.
+        """
         sample = order[: max(1, round((self.warm_start or 0) * order.size))]
         labels = np.unique(Y[sample].indices)
         if self.warm_start is None or labels.size == 0:
@@ -235,7 +240,7 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. A data frame must have the features of the first frame, in the same order.
+            Instances. A data frame must have the same features as the first data frame, in the same order.
         Y : sparse or dense boolean array, shape (n, m)
             Label sets of the instances. X and Y may have more or fewer columns than in earlier calls. In a data frame,
             new labels must follow the labels of the earlier frames.
@@ -244,8 +249,7 @@ class OPLT(SparseProbabilityEstimator):
         ------
         XmlcError
             The data or a hyperparameter is out of range. The error is also raised if `fit` has learned without
-            ``online``. The error is also raised if a hyperparameter of the tree or of its training has changed since
-            learning began.
+            ``online``, or if a hyperparameter of the tree or its training has changed since learning began.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))
@@ -271,7 +275,7 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the probability estimates of learned labels that are greater than a threshold (plt2016, Algorithm 4).
+        """Return the probability estimates above a threshold for the labels seen so far (plt2016, Algorithm 4).
 
         Parameters
         ----------
@@ -283,8 +287,8 @@ class OPLT(SparseProbabilityEstimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Sparse probability estimates with sorted indices. ``inner_products_`` has the number of inner products of
-            each instance.
+            Sparse probability estimates with sorted indices. The call sets ``inner_products_`` to the number of inner
+            products computed for each instance.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         if self.labels_.size == 0:
@@ -297,7 +301,7 @@ class OPLT(SparseProbabilityEstimator):
         return spe
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each instance, best first, and their estimates. -1 is a missing label.
+        """Return the k most probable labels of each instance, best first, and their estimates. A missing label is -1.
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
@@ -315,7 +319,7 @@ class OPLT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            No instance learned so far has a label.
+            None of the instances learned so far has a label.
         """
         if self.labels_.size == 0:
             raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
@@ -329,7 +333,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def tree_(self) -> LabelTree:
-        """Return the label tree over ``labels_``."""
+        """Return the label tree over the labels in ``labels_``."""
         return self.to_plt().tree_
 
     @property
@@ -349,7 +353,7 @@ class OPLT(SparseProbabilityEstimator):
     def n_instances_(self) -> int:
         """Return the number of instances learned so far.
 
-        Each pass over the same data counts all its instances again.
+        An instance counts once for each pass over the instance.
         """
         self._check_fitted()
         return self._model.n_instances
@@ -385,8 +389,8 @@ class OPLT(SparseProbabilityEstimator):
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
         """Return instances as arrays for the kernels, or raise an error if their values could cause an overflow.
 
-        A step moves a weight by at most about five times gamma. The number of steps therefore bounds all sums in
-        advance. An error leaves the model unchanged.
+        A step changes a weight by at most about five times gamma. All sums can therefore be bounded in advance from the
+        number of steps. After an error, the model is unchanged.
         """
         x = self._kernel_form(X)
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
@@ -400,7 +404,7 @@ class OPLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn the rows ``order`` one by one.
 
-        Return the k best labels of each row, ranked before the row is learned, and their estimates.
+        Return the k labels that rank best for each row before the row is learned, and their estimates.
         """
         assert isinstance(self._model, OnlineTree), "a finished model learns no more"
         self._plt, tree = None, with_labels(self._model, self.n_labels_)
@@ -443,7 +447,7 @@ class OPLT(SparseProbabilityEstimator):
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check and scale instances, and return them with ``n_features_in_`` columns.
 
-        The model has no weights for features in further columns, so these features are left out.
+        The model has no weights for features beyond these columns, so such features are left out.
         """
         self._check_fitted()
         self._check_names(X)
@@ -455,11 +459,11 @@ class OPLT(SparseProbabilityEstimator):
 
     def _for_requests(self) -> Self:
         if self._is_fitted() and self.labels_.size:
-            self._scaled_plt()  # the PLT is built here once, instead of in each copy
+            self._scaled_plt()  # the PLT is built once, before the estimator is copied
         return super()._for_requests()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state with copies of the parts that change when the model learns, and without the cached PLT."""
+        """Return the state for a pickle: copies of all arrays that learning changes, but no cached PLT."""
         model: Any = self._model
         if isinstance(model, OnlineTree):
             model = OnlineTree(*(array.copy() for array in trimmed_tree(model)))

@@ -1,8 +1,8 @@
 """Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1). Kernels.
 
-`add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the variant of the authors' program. The
-functions that both variants call are below `add_label_by_program`. Only nodes that a later label can extend keep
-auxiliary classifiers.
+`add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the algorithm of the authors' program. Both
+functions call the functions below `add_label_by_program`. A node keeps an auxiliary classifier only if a later label
+can extend the node.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from xmlc.models.trees import LabelTree
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree of the shape ``given``, or a tree that has only an unlabelled root (oplt2021, Algorithm 2)."""
+    """Return a tree with the shape of ``given``, or a tree of one root without label (oplt2021, Algorithm 2)."""
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
@@ -80,8 +80,8 @@ def attach_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        Whether the label was added. If the arrays are full, the tree does not change. In this case, extend the arrays
-        by `grown`, and call this function again.
+        Whether the label was added. If the arrays are full, the function returns False and the tree does not change.
+        After False, extend the arrays by `grown`, and call the function again.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -112,7 +112,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def extend_inner(tree, v, label, settings):
-    """Append a leaf to an inner node (variant 1, Figure 1 b; AddLeaf, Algorithm 6)."""
+    """Append a leaf to an inner node (variant 1 in Figure 1 b, AddLeaf in Algorithm 6)."""
     node = tree.nodes[v]
     column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
     leaf = append_leaf(tree, v, label, column)
@@ -122,10 +122,10 @@ def extend_inner(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extend_leaf(tree, v, label, settings):
-    """Turn a leaf into the parent of two leaves, one for its label and one for the new label (variant 3, Figure 1 d).
+    """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in Figure 1 d).
 
-    See Algorithms 5 and 6 of oplt2021. A leaf's block holds only the leaf's auxiliary classifier. Each row of the block
-    has space for two more classifiers.
+    See Algorithms 5 and 6 of oplt2021. A leaf's block holds only the leaf's auxiliary classifier. Each row of the
+    leaf's block has space for two additional classifiers.
     """
     nodes, node = tree.nodes, tree.nodes[v]
     old, column = new_node(tree, node.label), 0
@@ -140,7 +140,7 @@ def extend_leaf(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extends_inner(degree, leaf_children, settings):
-    """Return whether a later label may extend an inner node, given the node's degree and number of leaf children."""
+    """Return whether a later label may extend an inner node with this degree and this number of leaf children."""
     return leaf_children == degree or degree < settings.arity
 
 
@@ -148,7 +148,7 @@ def extends_inner(degree, leaf_children, settings):
 def extends_leaf(parent):
     """Return whether a later label may extend a leaf of ``parent``.
 
-    Such an extension is possible only if ``parent`` has a child that is no leaf.
+    A label may extend a leaf only if the leaf's parent has a child that is not a leaf.
     """
     return parent.leaf_children < parent.degree
 
@@ -169,15 +169,15 @@ def only_leaf(tree, v):
 def add_label_by_program(tree, ids, values, label, scratch, settings):
     """Add a label as the authors' program (napkinXC 0.7) does, see `attach_label`.
 
-    The program puts leaves below groups. Each group has an auxiliary classifier.
+    The program collects leaves in groups. A group is an inner node with an auxiliary classifier.
 
-    - Each of the first b instances with new labels opens a group of all its new labels below the root.
-    - Later the policy descends from the root to the first node with an auxiliary classifier. This node is a group. New
-      leaves are added to the group until it has b_max children, even if some of its children are not leaves.
+    - For each of the first b instances with new labels, the root gets a new group with all new labels of the instance.
+    - For later instances, the policy descends from the root to the first group. New leaves are added to the group until
+      it has b_max children, even if some children are not leaves.
     - If the group is full, the label is added to the first sibling that is a group and is not full.
-    - If no sibling has space, all children of the group move below one new node. A new group with the new leaf is
-      placed next to the new node. The old group then has two children. The old group loses its auxiliary classifier if
-      b = 2, and stays a group if b > 2.
+    - If no sibling has space, all children of the group move below one new node. A second new node, a group with the
+      new leaf, is placed next to the first new node. The old group then has only the two new nodes as children. The old
+      group loses its auxiliary classifier if b = 2, and stays a group if b > 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -197,7 +197,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_group(tree, v, column, label, settings):
-    """Append a group with one leaf to the children of v. The instance's other new labels will extend this group."""
+    """Append a group with one leaf to the children of v. Further new labels of the instance extend this group."""
     group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
@@ -209,7 +209,7 @@ def add_group(tree, v, column, label, settings):
 def has_room(tree, group, settings):
     """Return whether a group has space for one more leaf.
 
-    Each group of the first b instances has space for all new labels of its instance.
+    A group that one of the first b instances creates has space for all new labels of this instance.
     """
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
@@ -218,7 +218,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of the full group v that is a group and not full, or v if there is no such sibling."""
+    """Return the first sibling of group v that is a group with space for a leaf, or v if there is none."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -228,12 +228,12 @@ def sibling_with_room(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that the new labels of an instance extend. The node is computed once per instance.
+    """Return the node that the new labels of an instance extend. This node is computed once per instance.
 
-    Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, such a node has b children,
-    of which at least one is no leaf. In this package, such a node may have more than b children if the initial tree was
-    given. On each level, the policy "best_greedy" computes the scores of one block. The policy "random" draws one
-    random number.
+    Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, a node without auxiliary
+    classifier has b children, and at least one of them is not a leaf. In this package, a node of a given initial tree
+    may have more than b children. On each level, the policy "best_greedy" computes the scores of one block. On each
+    level, the policy "random" draws one random number.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -253,11 +253,12 @@ def selected(tree, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def best_child(tree, v, ids, values, scratch, settings):
-    """Return the child c of v with the largest score, the first among ties (oplt2021, Section 4.2).
+    """Return the child c of v with the largest score, or the first such child (oplt2021, Section 4.2).
 
-    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term measures how well the
-    instance fits. The second term is larger if c has fewer leaves than the average child of v. If ``settings.printed``,
-    the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in the paper.
+    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
+    well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
+    child of v. If ``settings.printed`` is true, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in
+    the paper.
     """
     nodes, alpha = tree.nodes, settings.alpha
     scores = score_block(tree, v, ids, values, scratch)
@@ -276,10 +277,11 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return the number of a column of block v for one more leaf, see `new_column`.
+    """Return the number of the column of block v for a new leaf, see `new_column`.
 
-    If all children of a node are leaves, the policy never chooses between these leaves. With ``tree_only``, such leaves
-    therefore need no classifiers. Such leaves share column 0 with the auxiliary classifier, whose target is always 1.
+    If all children of a node are leaves, the policy never chooses between these leaves, so they need no classifiers
+    with ``tree_only``. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always
+    1.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)
@@ -288,9 +290,10 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Return the number of a column of block v for a new child.
+    """Return the number of the column of block v for a new child.
 
-    The new column is a copy of the auxiliary classifier, or reuses the column of the auxiliary classifier.
+    The column is a copy of the auxiliary classifier. If the auxiliary classifier is not kept, the child takes over its
+    column.
     """
     node = tree.nodes[v]
     if keeps_auxiliary:
@@ -306,10 +309,10 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit(cache=True, nogil=True)
 def push_down(tree, v, settings):
-    """Move all children of v below a new child of v, and make space for a second new child (variant 2, Figure 1 c).
+    """Move all children of v below a new child of v, and make space for a second new child (variant 2 in Figure 1 c).
 
-    See Algorithms 5 and 6 of oplt2021. The new node gets the whole block of v. The classifier of the new node is a copy
-    of v's auxiliary classifier. The function returns the column of the second new child.
+    See Algorithms 5 and 6 of oplt2021. The new child gets the whole block of v. The classifier of the new child is a
+    copy of v's auxiliary classifier. The function returns the column of the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -331,7 +334,7 @@ def push_down(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def append_leaf(tree, v, label, column):
-    """Append a new leaf to the children of v, update the counts of all nodes above, and return the leaf."""
+    """Append a new leaf to the children of v, count the leaf in all nodes above, and return the leaf."""
     nodes, leaf = tree.nodes, new_node(tree, label)
     append_child(tree, v, leaf, column)
     above = np.int64(v)
@@ -343,7 +346,7 @@ def append_leaf(tree, v, label, column):
 
 @njit(cache=True, nogil=True)
 def append_child(tree, v, child, column):
-    """Append a node to the children of v, with the given column of v's block as its classifier."""
+    """Append a node to the children of v. The classifier of the node is the given column of v's block."""
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -371,10 +374,10 @@ def new_node(tree, label):
 
 @njit(cache=True, nogil=True)
 def has_capacity_to_extend(tree, v):
-    """Return whether there is capacity to extend node v by a label.
+    """Return whether the arrays have the capacity to extend node v by a label.
 
-    An extension creates at most three nodes and a few small, empty blocks. In addition, an extension either creates a
-    block with as many rows as the block of v, or adds two columns to the block of v.
+    An extension creates at most three nodes and a few small, empty blocks. An extension also creates a block with as
+    many rows as the block of v, or adds two columns to the block of v.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1

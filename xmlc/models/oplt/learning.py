@@ -1,6 +1,6 @@
 """Learn a stream, one instance after the other (oplt2021, Algorithms 3 and 7).
 
-Kernels run until the tree's arrays are full. Then the arrays are extended, and `learn` continues at the same instance.
+A kernel runs until the arrays of the tree are full. Then `learn` extends the arrays and continues at the same instance.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INSTANCES_PER_CALL = 8192  # The progress display is updated after this many ins
 def learn(
     tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
 ) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn rows one by one in the given order, and rank the labels of each row before the row is learned.
+    """Learn the rows of a matrix one by one in the given order, and rank labels for each row before the row is learned.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ def learn(
     title : str
         Title of the progress display.
     k : int
-        Number of labels to rank.
+        Number of labels to rank for each row.
 
     Returns
     -------
     tree : OnlineTree
         The updated tree, with longer arrays if necessary.
     ranking : ndarray of int32, shape (order.size, k)
-        Labels, best first.
+        The ranked labels of each row, best first.
     estimates : ndarray of float32, shape (order.size, k)
         Estimates of the labels in ``ranking``.
     """
@@ -57,33 +57,33 @@ def learn(
 
 @njit(cache=True, nogil=True)
 def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one, and rank the k best labels of each row before the row is learned.
+    """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before the row is learned.
 
     Parameters
     ----------
     x, y : KernelCSR
         Instances and label sets.
     order : int64
-        Rows to learn.
+        Numbers of the rows to learn.
     start : int
         Position in ``order`` of the first row to learn.
     goes_on : bool
-        Whether the previous call stopped at ``start``. The previous call has then ranked the row at ``start``, and may
-        have added labels of that row.
+        Whether the previous call stopped at ``start``. If so, the previous call has already ranked labels for the row
+        at ``start``, and may have added new labels of the row.
     tree : OnlineTree
         The tree, updated in place.
     settings : GrowthSettings
-        Settings of growth and learning.
+        Settings that determine how the tree grows and learns.
     longest : int
         Largest number of non-zeros of an instance.
     ranking : int32 (order.size, k), estimates : float32 (order.size, k)
-        Overwritten with the labels, best first, and their estimates. k may be 0.
+        On return, the ranked labels, best first, and their estimates. k may be 0.
 
     Returns
     -------
     int
-        Position from which to continue. If this position is not the end of ``order``, the arrays are full and must
-        first be extended by `grown`.
+        Position in ``order`` from which to continue. If this position is not the end of ``order``, the arrays are full:
+        extend the arrays by `grown`, and call the function again.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
@@ -98,13 +98,13 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
 
 @njit(cache=True, nogil=True)
 def learn_instance(tree, ids, values, labels, scratch, positives, settings):
-    """Extend the tree by an instance's new labels, then update the classifiers (lines 2 and 3 of Algorithm 3).
+    """Extend the tree by the new labels of an instance, and update the classifiers (lines 2 and 3 of Algorithm 3).
 
     Returns
     -------
     bool
-        Whether the instance was learned. If the result is False, the arrays are full. In this case, extend the arrays
-        by `grown`, and call this function again.
+        Whether the instance was learned. The result is False if the arrays are full. After False, extend the arrays by
+        `grown`, and call the function again.
     """
     for label in labels:  # this loop is line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
@@ -122,8 +122,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
 def mark_positives(tree, labels, positives):
     """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of each node.
 
-    The function writes the nodes to ``positives``, int32, and returns their number. The node above the root is always
-    included. The time is linear in the number of positive nodes.
+    The function writes the positive nodes to ``positives``, int32, and returns their number. The node above the root
+    always counts as positive. The function takes time linear in the number of positive nodes.
     """
     nodes, mark = tree.nodes, tree.counters[MARK] + 1
     tree.counters[MARK] = mark
@@ -146,7 +146,7 @@ def mark_positives(tree, labels, positives):
 
 @njit(cache=True, nogil=True)
 def has_capacity_to_learn(tree, positives, n_features):
-    """Return whether the blocks of all positive nodes have capacity for rows of all features of an instance."""
+    """Return whether there is capacity for a row of each feature of an instance in the blocks of all positive nodes."""
     slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
     for v in positives:
         node = nodes[v]

@@ -1,4 +1,4 @@
-"""Convert an online tree to a PLT, and rank labels for one instance of a stream with the current tree. Kernels."""
+"""Convert an online tree to a PLT, and rank labels for one instance of a stream by the current tree. Kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xmlc.models.trees import LabelTree
 
 
 def label_tree_of(tree: OnlineTree) -> LabelTree:
-    """Return the label tree over the labels that an online tree has seen (at least one)."""
+    """Return the label tree of an online tree that has learned at least one label."""
     nodes, children = breadth_first(tree)
     return LabelTree.from_children(children, tree.nodes["label"][nodes])
 
@@ -48,11 +48,11 @@ def breadth_first(tree):
     Returns
     -------
     nodes : int32 (n_nodes,)
-        Number of each node in the online tree, the root first.
+        Numbers of the nodes in the online tree, beginning with the root.
     children : int64 (n_nodes + 1,)
         First child of each node, see `LabelTree`.
     """
-    n_nodes = tree.counters[N_NODES] - 1  # this number excludes the node above the root
+    n_nodes = tree.counters[N_NODES] - 1  # this number of nodes excludes the node above the root
     nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
     nodes[0], end = ROOT, 1
     for t in range(n_nodes):
@@ -68,18 +68,18 @@ def breadth_first(tree):
 
 @njit(cache=True, nogil=True)
 def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
-    """Write the weights of all blocks. The features of each block are in ascending order.
+    """Write the weights of all blocks, with ascending features in each block.
 
-    The function reads every weight once, and sorts 8 bytes per feature of a block.
+    The function reads every weight once, and sorts the 8-byte hash table entries of each block.
 
     Parameters
     ----------
     tree : OnlineTree
         The tree to read.
     parents : int32 (n_nodes + 1,)
-        Parent node of each block, in the order of the blocks.
+        The node whose children form each block, in the order of the blocks.
     feature_starts, features, weight_starts, weights, bias
-        As in `NodeWeights`. The features, weights and biases are overwritten.
+        As in `NodeWeights`. The function overwrites the features, weights and biases.
     """
     first = 0
     for b in range(parents.size):
@@ -95,7 +95,7 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         first += columns.size
         entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # this sorts by feature, because the feature is in the upper half of an entry
+        sort(entries)  # entries are sorted by feature, because the feature is the upper half of an entry
         own = features[feature_starts[b] : feature_starts[b + 1]]
         rows = weights[weight_starts[b] : weight_starts[b + 1]]
         for f in range(entries.size):
@@ -109,8 +109,8 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
     """Find the labels with the largest estimates for one instance, best first. `rank_key` defines the order of ties.
 
-    The search is best-first. A node's estimate is at most its parent's estimate, so the first leaves reached are the
-    best.
+    The search is best-first. The estimate of a node is at most the estimate of its parent, so the search reaches the
+    best leaves first.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        Overwritten with labels and estimates. If there are fewer than k labels, the label NONE and the estimate 0
-        follow.
+        On return, the ranked labels and their estimates. If there are fewer than k labels, the lists end with the label
+        NONE and the estimate 0.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

@@ -2,12 +2,13 @@
 
 A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
 its row. All rows are in one array, and all tables are in another array. Rows and tables are allocated and freed within
-these arrays. Free rows or tables of the same size form a linked list, so that allocation takes constant time. The links
-are stored in the free rows and tables themselves.
+the two arrays. Free rows of the same size form a linked list, and so do free tables of the same size. An allocation
+therefore takes constant time. The links of a list are stored in the free rows and tables.
 
-A table is a run of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is the
-key, a feature. The lower half of an entry is the slot of the feature's row. The slot of a row is never 0, so an entry
-of 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which works with fuller tables.
+A hash table is a range of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is
+the key, which is a feature. The lower half of an entry is the slot of the feature's row. The slot of a row is never 0,
+so an entry with the value 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which allows
+fuller tables.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class OnlineScratch(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def empty_row_scratch(max_nonzeros, tree):
-    """Return an `OnlineScratch` for instances of at most ``max_nonzeros`` features."""
+    """Return an `OnlineScratch` for instances with at most ``max_nonzeros`` non-zeros."""
     padded = row_size(tree.leaves.size + 1)  # a node has at most one child per label, and one auxiliary classifier
     slots, values = np.empty(max_nonzeros + 1, dtype=np.uint32), np.empty(max_nonzeros + 1, dtype=np.float32)
     return OnlineScratch(slots, values, np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.uint8))
@@ -45,7 +46,7 @@ def empty_row_scratch(max_nonzeros, tree):
 def open_block(tree, v, width, auxiliary, bits):
     """Create an empty block for node v, with ``width`` columns and no features.
 
-    Weights of the constant feature are zero.
+    The weights of the constant feature are zero.
     """
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
@@ -62,9 +63,9 @@ def hash_table_of(tree, v):
 
 @njit(cache=True, nogil=True)
 def make_rows(tree, v, ids, slots, missing):
-    """Create a row of zeros for each of the ``missing`` features whose slot is 0.
+    """Create a row of zeros for each of the ``missing`` features in ``ids`` whose slot is 0.
 
-    The arrays must have capacity for these rows.
+    The arrays of the tree must have capacity for the new rows.
     """
     node = tree.nodes[v]
     bits = bits_for(node.n_features + missing, node.table_bits)
@@ -87,10 +88,10 @@ def make_rows(tree, v, ids, slots, missing):
 
 @njit(cache=True, nogil=True)
 def score_block(tree, v, ids, values, scratch):
-    """Return the linear scores of a block's columns for one instance, float32 (padded,), as a view of the scratch.
+    """Return the linear score of each column of a block for one instance, float32 (padded,), as a view of ``scratch``.
 
-    The function needs one look-up for each non-zero. If the block has the feature, the function reads 4 bytes per
-    column.
+    The function needs one look-up for each non-zero. If the block has a row for the feature, the function reads 4 bytes
+    per column.
     """
     node = tree.nodes[v]
     known = np.int64(0)
@@ -108,13 +109,13 @@ def score_block(tree, v, ids, values, scratch):
 def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
 
-    Classifiers of positive children and auxiliary classifiers have target 1. All other classifiers have target 0. Each
-    block must have capacity for one row per feature of the instance. The steps are bit-identical to the steps of
-    `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and takes one look-up per non-zero and
-    block.
+    The target is 1 for the classifiers of positive children and for auxiliary classifiers. The target is 0 for the
+    classifiers of negative children. Each block must have capacity for one row per feature of the instance. The
+    function makes bit-identical steps to `train_children_adagrad`. An update moves 24 bytes per non-zero and column,
+    and takes one look-up per non-zero and block.
     """
-    # The tree's fields are unpacked once for all blocks. Passing the tree to a function for each block would take a
-    # tenth of the training time of a binary tree.
+    # The tree's fields are unpacked here, once for all blocks. For a binary tree, one function call with the tree for
+    # each block would take a tenth of the training time.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)
     constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
@@ -153,7 +154,7 @@ def copy_auxiliary(tree, v, first, middle, end):
     """Copy block v's auxiliary classifier to columns ``first .. middle - 1``.
 
     The function writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
-    lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6.
+    lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6 (oplt2021).
     """
     node, rows = tree.nodes[v], tree.rows
     padded, bias = np.int64(node.padded), node.bias
@@ -166,10 +167,10 @@ def copy_auxiliary(tree, v, first, middle, end):
 
 @njit(cache=True, nogil=True)
 def copy_columns(rows, source, padded, target, wider, first, middle, end):
-    """Copy the auxiliary classifier's weight and sum of squares from one row to columns of another row.
+    """Copy the weight and sum of squares of the auxiliary classifier from one row to some columns of another row.
 
-    ``source`` and ``target`` are the slots of the rows. Columns ``first .. middle - 1`` become copies. Columns from
-    ``middle`` to ``end - 1`` become inverses, with weight -w.
+    ``source`` and ``target`` are the slots of the two rows. Columns ``first .. middle - 1`` become copies. Columns
+    ``middle .. end - 1`` become inverses, with weight -w instead of w.
     """
     source, target = source * SLOT, target * SLOT
     weight, square = rows[source], rows[source + padded]
@@ -205,9 +206,9 @@ def moved_row(tree, slot, padded, wider):
 
 @njit(cache=True, nogil=True)
 def open_copies(tree, v, source, auxiliary):
-    """Create a block of node v with a copy and an inverse of the auxiliary classifier of block ``source``.
+    """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    If ``auxiliary`` is 1, the block begins with another copy, which is the auxiliary classifier of v.
+    If ``auxiliary`` is 1, the block begins with a second copy, which is the auxiliary classifier of v.
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
@@ -224,7 +225,7 @@ def open_copies(tree, v, source, auxiliary):
 
 @njit(cache=True, nogil=True)
 def row_size(width):
-    """Return the number of columns to allocate if ``width`` columns are used, a power of two of at least 4."""
+    """Return the number of columns to allocate for ``width`` columns: a power of two that is at least 4."""
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -241,7 +242,7 @@ def slots_of(padded):
 def take_row(tree, padded):
     """Allocate a row of zeros for ``padded`` siblings and return its slot.
 
-    There must be capacity for one slot more than the row takes.
+    The tree must have capacity for one slot more than the row takes.
 
     A row that was never allocated is already zero.
     """
@@ -254,7 +255,7 @@ def take_row(tree, padded):
             rows[place] = 0
         return slot
     slot = counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # rows of at least two slots are aligned with the cache lines
+    if size > 1 and slot % 2 == 1:  # a row of two or more slots begins at a cache line
         give_row(tree, 4, slot)
         slot += 1
     counters[SLOTS_USED] = slot + size
@@ -263,7 +264,7 @@ def take_row(tree, padded):
 
 @njit(cache=True, nogil=True)
 def give_row(tree, padded, slot):
-    """Free the row of ``padded`` siblings at ``slot``, so that the row can be allocated again."""
+    """Free the row for ``padded`` siblings at ``slot``, so that the row can be reused."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -271,7 +272,7 @@ def give_row(tree, padded, slot):
 
 @njit(cache=True, nogil=True)
 def take_table(tree, bits):
-    """Allocate an empty table of 2**bits entries and return its index. There must be capacity for the table.
+    """Allocate an empty table of 2**bits entries and return its index. The tree must have capacity for the table.
 
     A table that was never allocated is already empty.
     """
@@ -288,7 +289,7 @@ def take_table(tree, bits):
 
 @njit(cache=True, nogil=True)
 def give_table(tree, bits, index):
-    """Free the table of 2**bits entries at ``index``, so that the table can be allocated again."""
+    """Free the table of 2**bits entries at ``index``, so that the table can be reused."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
 
@@ -297,8 +298,8 @@ def give_table(tree, bits, index):
 def slot_of(table, bits, feature):
     """Return the index of a feature's entry in a table of 2**bits entries.
 
-    If the feature has no entry, the result is the index of the empty entry to use for the feature. Fibonacci hashing
-    gives the first index to try.
+    If the feature has no entry, the result is the index of the empty entry in which the feature belongs. The search
+    begins at the index that Fibonacci hashing gives.
     """
     wanted, one = np.uint64(feature), np.uint64(1)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
@@ -315,13 +316,13 @@ def find_slot(table, bits, feature):
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
-    """Insert a feature that is not in the table. The table must have an empty entry."""
+    """Insert a new feature into a table that has an empty entry."""
     table[slot_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 
 @njit(cache=True, nogil=True)
 def bits_for(n_features, bits):
-    """Return the smallest b >= ``bits`` for which the features fill at most two thirds of a table of 2**b entries."""
+    """Return the smallest b >= ``bits`` such that ``n_features`` fill at most two thirds of a table of 2**b entries."""
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

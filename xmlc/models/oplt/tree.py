@@ -11,39 +11,39 @@ from xmlc.core.kernel_cache import njit
 
 ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is a child like any other.
 NONE = -1  # This number stands for a missing node or label.
-SLOT = 8  # A slot has 8 float32 numbers. A slot, the unit of allocation, is a row of four siblings.
-MOST_SLOTS = np.iinfo(np.uint32).max  # Half of a hash table entry stores the number of a slot.
+SLOT = 8  # Memory for rows is allocated in slots of 8 float32 numbers. A row for four siblings takes one slot.
+MOST_SLOTS = np.iinfo(np.uint32).max  # The number of a slot has to fit into half of a hash table entry.
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
-# Indices in OnlineTree.counters.
+# These are the indices in `OnlineTree.counters`.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
 
-# A node also describes the block of its children. A block has one row for each feature of the instances that reached
-# the node. A row holds the weights of all children, then their sums of squared derivatives. The number of 4-byte fields
-# is even, so that a stored node has no padding bytes of undefined content.
+# The record of a node also describes the block of its children. A block has one row for each feature of the instances
+# that reached the node. A row holds the weights of all children, and then the sums of squared derivatives for these
+# weights. The number of 4-byte fields is even, so that a stored node has no undefined padding bytes.
 NODE = np.dtype(
     [
         ("parent", np.int32),
-        ("label", np.int32),  # Label of a leaf, NONE for inner nodes.
+        ("label", np.int32),  # The label of a leaf, or NONE for an inner node.
         ("first_child", np.int32),
         ("last_child", np.int32),
         ("next_sibling", np.int32),
-        ("column", np.int32),  # Column of this node in its parent's block.
+        ("column", np.int32),  # The column of the node in the block of its parent.
         ("degree", np.int32),  # Number of children.
-        ("leaf_children", np.int32),  # Number of children that are leaves.
-        ("n_leaves", np.int32),  # Number of leaves below this node, 1 for a leaf.
-        ("padded", np.int32),  # Number of columns in a row of the block, 0 if the node has no block.
-        ("width", np.int32),  # Number of columns of the block that are in use.
-        ("auxiliary", np.int32),  # This field is 1 if column 0 of the block is the node's auxiliary classifier, else 0.
-        ("n_features", np.int32),  # Number of rows of the block, without the row of the constant feature.
-        ("table_bits", np.int32),  # The block's table has 2**table_bits entries.
-        ("bias", np.int64),  # Slot of the row of the constant feature.
-        ("table", np.int64),  # Index of the first entry of the block's table.
-        ("stamp", np.int64),  # Mark of the last instance for which the node was positive.
-        ("head", np.int32),  # First child of this node that is positive for the marked instance.
-        ("next_positive", np.int32),  # Next positive child of this node's parent.
+        ("leaf_children", np.int32),  # The number of children that are leaves.
+        ("n_leaves", np.int32),  # The number of leaves below the node, or 1 for a leaf.
+        ("padded", np.int32),  # The number of columns in each row of the block, or 0 if the node has no block.
+        ("width", np.int32),  # The number of columns of the block that are in use.
+        ("auxiliary", np.int32),  # 1 if column 0 of the block is the node's auxiliary classifier, else 0.
+        ("n_features", np.int32),  # The number of rows of the block, without the row of the constant feature.
+        ("table_bits", np.int32),  # The hash table of the block has 2**table_bits entries.
+        ("bias", np.int64),  # The slot of the row of the constant feature.
+        ("table", np.int64),  # The index of the first entry of the block's hash table.
+        ("stamp", np.int64),  # The mark of the last instance for which the node was positive.
+        ("head", np.int32),  # The first child of the node that is positive for the marked instance.
+        ("next_positive", np.int32),  # The next positive child of the node's parent.
     ],
     align=True,
 )
@@ -57,12 +57,12 @@ class OnlineTree(NamedTuple):
     nodes : NODE (capacity,)
         Nodes in the order of their creation.
     leaves : int32 (labels,)
-        Leaf of each label, NONE for labels that no instance had.
+        Leaf of each label, or NONE for a label that no instance had.
     rows : float32 (capacity,)
-        Rows of weights. Row s begins at ``SLOT * s``. Slot 0 means no row.
+        Rows of weights. The row at slot s begins at index ``SLOT * s``. Slot 0 means that there is no row.
     entries : uint64 (capacity,)
-        Hash tables, one per block. An entry has a feature in its upper half and the slot of the feature's row in its
-        lower half. An entry of 0 is empty.
+        Hash tables, one per block. The upper half of an entry is a feature, and the lower half is the slot of the
+        feature's row. An entry with the value 0 is empty.
     free_rows : uint32 (64,)
         Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
         the next free row. 0 means that there is no free row.
@@ -70,7 +70,7 @@ class OnlineTree(NamedTuple):
         Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
         the next free table. 0 means that there is no free table.
     counters : int64 (N_COUNTERS,)
-        Counts, marks and required capacities, at the indices ``N_NODES`` to ``ENTRIES_WANTED``.
+        Counts, marks and required capacities. The indices of these counters are ``N_NODES`` to ``ENTRIES_WANTED``.
     """
 
     nodes: np.ndarray
@@ -90,36 +90,36 @@ class OnlineTree(NamedTuple):
     def n_instances(self) -> int:
         """Return the number of instances learned so far.
 
-        Each pass over the same data counts all its instances again.
+        An instance counts once for each pass over the instance.
         """
         return int(self.counters[N_LEARNED])
 
 
 class GrowthSettings(NamedTuple):
-    """Hold the settings of a tree's growth and learning."""
+    """Hold the settings that determine how a tree grows and learns."""
 
-    #: Whether the policy is "random" instead of "best_greedy".
+    #: True for the policy "random", False for the policy "best_greedy".
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. If True, the resulting tree cannot predict.
+    #: Whether only the classifiers that the policy needs are learned. With True, the resulting tree cannot predict.
     tree_only: bool
-    #: Weight of the tree's balance in the score of the policy "best_greedy".
+    #: Weight of the tree's balance in the scores of the policy "best_greedy".
     alpha: float
-    #: Whether the tree's balance is measured as printed in the paper.
+    #: Whether the balance of the tree is measured by the formula printed in the paper.
     printed: bool
-    #: b and b_max of the paper: the largest degree of inner nodes, and of nodes whose children are all leaves.
+    #: The largest degree of an inner node (b in the paper), and of a node whose children are all leaves (b_max).
     arity: int
     max_leaf: int
-    #: float32: AdaGrad's learning rate and epsilon.
+    #: The learning rate and the constant epsilon of AdaGrad, float32.
     rate: np.float32
     eps: np.float32
-    #: uint64: Stream of random numbers for the random policy.
+    #: Key of the random numbers for the policy "random", uint64.
     key: np.uint64
 
 
 def empty_online_tree() -> OnlineTree:
-    """Return an empty tree that has no root yet, but capacity for a root."""
+    """Return a tree without nodes that has capacity for a root."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
     nodes, leaves = np.zeros(16, dtype=NODE), np.zeros(0, dtype=np.int32)
@@ -132,7 +132,7 @@ def empty_online_tree() -> OnlineTree:
 def has_capacity(tree, nodes, slots, entries):
     """Return whether the arrays have space for the given numbers of additional nodes, slots and entries.
 
-    Otherwise, store the required capacity for `grown`.
+    If there is not enough space, store the required capacity for `grown`.
     """
     counters = tree.counters
     if (
@@ -146,7 +146,7 @@ def has_capacity(tree, nodes, slots, entries):
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with at least the capacity that its counters require. The content of the tree does not change."""
+    """Return the tree with at least the capacity that its counters require, and with unchanged content."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
@@ -168,8 +168,8 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     """Return an array of at least ``size`` entries that begins with ``array``.
 
-    All entries after the content of ``array`` are zero. An array that owns its memory grows in place. The operating
-    system then moves the pages of the array without a second copy of the array in memory. Growth in place is safe,
+    The entries after the content of ``array`` are zero. An array that owns its memory grows in place. For a large
+    array, the operating system then moves memory pages and makes no second copy of the array. Growth in place is safe,
     because kernels keep no view between calls and `OPLT` returns copies.
     """
     if size <= array.size:
@@ -192,7 +192,7 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
 
 
 def trimmed_tree(tree: OnlineTree) -> OnlineTree:
-    """Return the tree without spare capacity, as views of its arrays, for storage."""
+    """Return the tree for storage: views of the arrays of ``tree`` without their spare capacity."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],
