@@ -38,7 +38,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["_page", "figure1.png"]  # the report that `make docs` makes of the five seeds; the README's figure
+html_extra_path = ["_page"]  # the report that `make docs` makes of the five seeds
 
 # A name in backticks that does not exist is an error, but for commands and for what is private.
 suppress_warnings = ["misc.highlighting_failure"]  # a fence of a language that Pygments does not know, such as CSV

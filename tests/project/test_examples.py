@@ -11,7 +11,7 @@ from repository import ROOT
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
 #: Packages of the extra `workflow`. The value `None` in `sys.modules` hides a package.
-WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate yaml".split()
+WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate textalloc yaml".split()
 BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the examples that need an extra
 BROUGHT = {"serving": {"click"}}  # this extra also installs them
 VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds, omikuji's log and its P@1

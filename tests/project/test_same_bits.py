@@ -20,7 +20,7 @@ PACKAGE = ROOT / "xmlc"
 # Costs, external programs and plots. The numbers in these files differ between machines or are in no table.
 ELSEWHERE = (
     "models/vowpalwabbit.py",
-    "suite/papers/figures.py",
+    "suite/papers/plotting.py",
     "suite/papers/ldsm2020/figures.py",
     "suite/papers/common/figures.py",
     "suite/papers/common/curves.py",

@@ -40,7 +40,7 @@ rule figure:
             category="{paper}",
             labels={"figure": "{figure}"},
         ),
-        multiext("results/figures/{paper}/{figure}", ".png", ".pdf"),
+        "results/figures/{paper}/{figure}.pdf",
     log:
         "logs/figures/{paper}/{figure}.log",
     localrule: True

@@ -1,14 +1,17 @@
 """Test that figures fit one or two columns of a paper, and that their files are reproducible."""
 
 import re
+from itertools import combinations
 
+import matplotlib as mpl
 import pytest
 from matplotlib.text import Text
 from report_cases import every_method, forest, ranking, sweep, write
 
+from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.plan import FIGURE_FILES
-from xmlc.suite.papers.plotting import BOTH, COLUMN, apart, panels, write_figure
+from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, panels, write_figure
 
 DATASETS = ("yeast", "bibtex", "delicious")
 FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, {"model": "ldsm-mean"}, {"model": "fastxml"})]
@@ -60,8 +63,42 @@ def test_same_figure_gives_identical_files_with_fonts(tmp_path):
     assert ">omikuji Parabel</text>" in (tmp_path / "one.svg").read_text()
 
 
-def test_labels_on_logarithmic_axis_do_not_overlap():
-    sizes = [16, 64, 256, 1024, 2048, 4096, 16384, 32768]
-    assert apart(sizes) == {16, 256, 4096, 32768}
-    assert apart(sizes[:4]) == set(sizes[:4])
-    assert apart([]) == set()
+def overlaps(texts):
+    """Return the pairs of texts that overlap by more than a pixel."""
+    boxes = [(text.get_text(), Text.get_window_extent(text).padded(-1)) for text in texts if text.get_text()]
+    return [(name, other) for (name, a), (other, b) in combinations(boxes, 2) if a.overlaps(b)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "values", "shown"),
+    [((0.01, 10), (), "0.01 0.03 0.1 0.3 1 3 10"), ((0.3, 0.55), (), "0.3 0.35 0.4 0.45 0.5 0.55"),
+     ((1e-4, 1e5), (), "0.0001 0.01 1 100 10,000"), ((0.97, 0.98), (), "0.97 0.972 0.974 0.976 0.978 0.98"),
+     ((16, 32768), (16, 64, 256, 1024, 2048, 4096, 16384, 32768), "64 1,024 4,096 32,768")],
+)  # fmt: skip
+@mpl.rc_context(plotting.SETTINGS)
+def test_labels_on_logarithmic_axis_do_not_overlap(limits, values, shown):
+    sheet, (axes,) = panels(1)
+    axes.set(xscale="log", xlim=limits)
+    plotting.log_ticks(axes.xaxis, values)
+    sheet.draw_without_rendering()
+    assert " ".join(text.get_text() for text in axes.get_xticklabels()) == shown
+    assert not overlaps(axes.get_xticklabels())
+    assert not axes.xaxis.get_minorticklocs().size
+
+
+@mpl.rc_context(plotting.SETTINGS)
+def test_names_of_points_and_lines_do_not_overlap():
+    sheet, (left, right) = panels(2, 2)
+    names = [f"name {place}" for place in range(12)]
+    for place, name in enumerate(names):
+        left.plot([1 + place % 4 / 50], [1 + place // 4 / 20], "o", color=BLUE, label=name)
+        right.plot([0, 1], [0, place / 50], label=name)
+    left.set(xlim=(0, 2), ylim=(0, 2))
+    right.plot([0, 1], [0, 5], label="_without a name")
+    plotting.label_lines([left, right])
+    plotting.label_points([left])
+    sheet.draw_without_rendering()
+    for axes in (left, right):
+        assert [text.get_text() for text in axes.texts] == names
+        assert not overlaps(axes.texts)
+    assert {text.get_color() for text in left.texts} == {plotting.dark(BLUE)}

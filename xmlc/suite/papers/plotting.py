@@ -6,11 +6,14 @@ Matplotlib is imported only in functions that draw, because the workflow reads t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xmlc.core.files import atomic_file
 from xmlc.suite.config.planned import Declared, Where
@@ -18,6 +21,7 @@ from xmlc.suite.config.planned import Declared, Where
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure
 
 # Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX article.
@@ -35,7 +39,12 @@ SETTINGS: dict[Any, Any] = {
     "lines.markeredgewidth": 0.7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
-    # The grid has thin lines behind the drawing.
+    # The left and lower axes suffice. The grid has thin lines behind the drawing.
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.size": 2.0,
+    "ytick.major.size": 2.0,
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
@@ -47,11 +56,17 @@ SETTINGS: dict[Any, Any] = {
 }
 METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
-    "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-DPI = 300  # Resolution of PNG files, in dots per inch.
+# The first pattern matches parts of an SVG that draw nothing. The second pattern matches digits that no screen shows.
+NO_SHAPE = re.compile(
+    r"""<[?!].*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"| transform="rotate\(-?0 .*?"|(?m:^ +)""", re.S
+)
+NOT_SEEN = re.compile(r"((?<![\d.])\d\d+\.\d|\.\d\d)\d+(?=[^<>]*>)")
 LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, and of the figure's labels.
+NAME_LINE, LETTER = 0.11, 4.6  # Height of a name in inches, and width of a digit in points.
+# Steps within a decade and largest number of decades, for ticks from dense to sparse.
+STEPS = (((1, 2, 5), 12), ((1, 3), 12), ((1,), 9), ((1,), 5), ((1,), 4), ((1,), 3))
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -119,11 +134,8 @@ def panels(number: int, narrowest: float = 1.6, together: int = 1, shape: float 
     return sheet, grid[:number]
 
 
-Outside = Literal["outside lower center", "outside upper center"]
-
-
-def add_legend(sheet: Figure, entries: Iterable[Style | Artist], loc: Outside = "outside lower center") -> None:
-    """Add a legend below or above all panels, in as many columns as fit.
+def add_legend(sheet: Figure, entries: Iterable[Style | Artist]) -> None:
+    """Add a legend below all panels, in as many columns as fit.
 
     An entry is an artist of matplotlib, or the style of a line, which includes the line's label. The figure becomes
     higher by the height of the legend.
@@ -135,33 +147,116 @@ def add_legend(sheet: Figure, entries: Iterable[Style | Artist], loc: Outside = 
     widest = 36 + 4.1 * max(len(str(artist.get_label())) for artist in artists)
     lines = -(-len(artists) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
-    sheet.legend(handles=artists, loc=loc, ncols=-(-len(artists) // lines))
+    sheet.legend(handles=artists, loc="outside lower center", ncols=-(-len(artists) // lines))
+
+
+def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> None:
+    """Write the label of each line that is a single point next to the point, without overlaps.
+
+    Call this function after the limits of the axes, the scales and the legend are set.
+
+    Parameters
+    ----------
+    grid : iterable of Axes
+    sides : sequence of str or None
+        Directions from a point to its label, the best first. By default, a label may be on any side.
+    """
+    from textalloc import allocate
+
+    for axes in grid:
+        axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
+        labels, colours, ends = zip(*_ends(axes, single=True))
+        x, y = zip(*ends)
+        style: Style = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "textcolor": [*map(dark, colours)]}
+        style |= {"margin": 0.007, "min_distance": 0.015, "max_distance": 0.5, "nbr_candidates": 1000}
+        style |= {"avoid_label_lines_overlap": True, "direction": sides, "x_scatter": x, "y_scatter": y}
+        _, _, texts, lines = allocate(axes, [*x], [*y], [*labels], **style)
+        for artist in filter(None, [*texts, *lines]):
+            artist.set_in_layout(False)  # type: ignore[attr-defined]  # Labels must not change the size of a panel.
+
+
+def label_lines(grid: Iterable[Axes]) -> None:
+    """Write the labels of lines to the right of their panels. Single points and labels that begin with "_" are skipped.
+
+    Call this function after the limits of the axes, the scales and the legend are set.
+    """
+    arrow = {"arrowstyle": "-", "linewidth": 0.5, "relpos": (0, 0.5), "shrinkA": 0}
+    for axes in grid:
+        sheet: Any = axes.figure
+        sheet.draw_without_rendering()  # This call computes the sizes of the panels.
+        lines = sorted(_ends(axes, single=False), key=lambda line: line[2][1])
+        # `up` moves labels up until they do not overlap, and `down` moves them down. Their mean is close to the lines.
+        gaps = NAME_LINE * sheet.dpi * np.arange(len(lines))
+        ends = axes.transData.transform([end for *_, end in lines] or np.empty((0, 2)))[:, 1] - gaps
+        up, down = np.maximum.accumulate(ends), np.minimum.accumulate(ends[::-1])[::-1]
+        style: Style = {"textcoords": axes.get_yaxis_transform(), "va": "center", "annotation_clip": False}
+        for (label, colour, end), height in zip(lines, (up + down) / 2 + gaps):
+            place = 1.05, axes.transData.inverted().transform((0, height))[1]
+            axes.annotate(label, end, place, color=dark(colour), arrowprops=arrow | {"color": colour}, **style)
+
+
+def _ends(axes: Axes, single: bool) -> list[tuple[str, Any, tuple[float, float]]]:
+    """Return label, colour and last point of each line with a label. ``single`` selects lines of one point."""
+    found = [(str(line.get_label()), line.get_color(), np.asarray(line.get_xydata())) for line in axes.get_lines()]
+    return [(name, colour, tuple(xy[-1])) for name, colour, xy in found if name[0] != "_" and (len(xy) == 1) == single]
+
+
+def dark(colour: Any) -> str:
+    """Return a darker shade of a colour, in which text is readable on white."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    red, green, blue = to_rgb(colour)
+    return to_hex((0.7 * red, 0.7 * green, 0.7 * blue))
+
+
+def log_ticks(
+    axis: XAxis | YAxis, values: Sequence[float] = (), text: Callable[[float], str] = "{:,.10g}".format
+) -> None:
+    """Set ticks of a logarithmic axis, as many as fit without a collision of their labels.
+
+    Parameters
+    ----------
+    axis : XAxis or YAxis
+        The axis of a panel. Its limits must be set.
+    values : sequence of float
+        The values that may have a tick, in ascending order. By default, round numbers have ticks.
+    text : callable
+        Returns the label of a value.
+    """
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    panel, is_x = axis.axes.get_window_extent(), axis.axis_name == "x"
+    length = 72 / axis.axes.figure.dpi * (panel.width if is_x else panel.height)
+    locators = (LogLocator(subs=steps, numticks=most) for steps, most in STEPS)
+    offered = [values] if len(values) else [locator.tick_values(low, high) for locator in locators]
+    offered += [offered[0][::-1][::step][::-1] for step in range(2, len(offered[0]))]
+    for found in offered:
+        ticks = [tick for tick in found if low <= tick <= high]
+        places = [length * math.log(tick / low) / math.log(high / low) for tick in ticks]
+        halves = [LETTER / 2 * max(map(len, text(tick).split("\n"))) + 3 if is_x else 6 for tick in ticks]
+        if len(ticks) > 1 and all(map(lambda a, b, x, y: b - a >= x + y, places, places[1:], halves, halves[1:])):
+            break
+    axis.set_ticks(ticks, [text(tick) for tick in ticks])
+    axis.set_minor_locator(NullLocator())
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg, .png and .pdf atomically, and return their paths."""
+    """Write PREFIX.svg and .pdf atomically, and return their paths."""
     files = {ending: prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA}
     for ending, file in files.items():
         with atomic_file(file) as temporary:
-            save(figure, temporary, ending)
+            temporary.write_bytes(content_of(figure, ending))
     return [*files.values()]
 
 
-def save(figure: Figure, file: Path | StringIO, ending: str) -> None:
-    """Write a figure in the format ``ending``. Equal figures give bit-identical files."""
+def content_of(figure: Figure, ending: str) -> bytes:
+    """Return the content of a figure's file. Equal figures give bit-identical files."""
     import matplotlib as mpl
 
+    file = BytesIO()
     with mpl.rc_context(SETTINGS):
-        figure.savefig(file, format=ending, metadata=METADATA[ending], dpi=DPI)
-
-
-def apart(values: Collection[float]) -> set[float]:
-    """Return at most five of ``values`` as ticks of a logarithmic axis. The tick labels then do not overlap.
-
-    The largest value is always included.
-    """
-    chosen: list[float] = []
-    for value in sorted(values, reverse=True):
-        if not chosen or chosen[-1] >= value * math.sqrt(math.sqrt(max(values) / min(values))):
-            chosen.append(value)
-    return set(chosen)
+        figure.savefig(file, format=ending, metadata=METADATA[ending])
+    if ending != "svg":
+        return file.getvalue()
+    return NOT_SEEN.sub(r"\1", NO_SHAPE.sub("", file.getvalue().decode())).encode()

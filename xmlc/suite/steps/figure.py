@@ -23,7 +23,7 @@ from xmlc.suite.results.titles import name_models
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="Path without suffix of the .svg, .png and .pdf files to write.",
+    help="Path without suffix of the .svg and .pdf files to write.",
 )
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path

@@ -9,7 +9,7 @@ from report_cases import ranking, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import draw_figure
-from xmlc.suite.papers.common.figures import COLOURS, pareto_front
+from xmlc.suite.papers.common.figures import STYLES, pareto_front
 from xmlc.suite.results.titles import family, model_title
 
 MODELS = {
@@ -26,7 +26,7 @@ def records(datasets=("yeast", "bibtex")):
 
 
 def points(axes):
-    return {line.get_label(): line for line in axes.get_lines() if line.get_label() != "_front"}
+    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
 
 
 def test_figure_has_a_panel_for_each_dataset_and_cost(tmp_path):
@@ -35,12 +35,13 @@ def test_figure_has_a_panel_for_each_dataset_and_cost(tmp_path):
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["yeast", "", "bibtex", ""]
     found = points(figure.axes[0])
     for model, (p1, seconds) in MODELS.items():
-        assert found[model].get_xdata()[0] == seconds
-        assert found[model].get_ydata()[0] == pytest.approx(100 * p1)
-        assert to_hex(found[model].get_color()) == COLOURS[family(model)].lower()
+        assert found[model_title(model)].get_xdata()[0] == seconds
+        assert found[model_title(model)].get_ydata()[0] == pytest.approx(100 * p1)
+        assert to_hex(found[model_title(model)].get_color()) == STYLES[family(model)]["color"].lower()
     (legend,) = figure.legends
-    titles = [text.get_text() for text in legend.get_texts()]
-    assert titles == [*(model_title(model) for model in MODELS), "Pareto front"]
+    assert [text.get_text() for text in legend.get_texts()] == ["xmlc", "napkinXC", "omikuji", "Pareto front"]
+    for axes in figure.axes:
+        assert {text.get_text() for text in axes.texts} == {*map(model_title, MODELS)}
 
 
 def test_front_is_drawn_from_cheapest_to_best_model(tmp_path):
@@ -58,8 +59,8 @@ def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
     oracle["costs"] |= {"train_seconds": None, "predict_ms_per_instance": None}
     given = [ranking(seed=0, p1=0.5, seconds=2.0), ranking(seed=1, p1=0.6, seconds=4.0), oracle]
     axes = draw_figure("pareto", "demo", write(tmp_path, given)).axes[0]
-    assert list(points(axes)) == ["plt"]
-    assert (points(axes)["plt"].get_xdata()[0], points(axes)["plt"].get_ydata()[0]) == pytest.approx((3, 55))
+    assert list(points(axes)) == ["PLT"]
+    assert (points(axes)["PLT"].get_xdata()[0], points(axes)["PLT"].get_ydata()[0]) == pytest.approx((3, 55))
     with raises_with(XmlcError, "pareto"):
         draw_figure("pareto", "demo", write(tmp_path / "oracle", [oracle]))
 

@@ -40,27 +40,27 @@ def test_depth_is_drawn_over_number_of_labels_with_balanced_trees(tmp_path):
     values = {"arity": 4, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
     (axes,) = draw(tmp_path, "2", forest(), forest("bibtex", hyperparameters=values)).axes
     assert axes.get_xscale() == "log"
-    line = curve(axes, "_yeast")
+    line = curve(axes, "yeast, M = 2")
     assert (line.get_xdata()[0], line.get_ydata()[0]) == (14, 7)
     for arity in (2, 4):
-        double = curve(axes, f"2 log_{arity} K")
+        double = curve(axes, f"2 log{chr(ord('₀') + arity)} K")
         expected = [2 * math.log(size, arity) for size in double.get_xdata()]
         assert double.get_ydata().tolist() == pytest.approx(expected)
         assert min(double.get_xdata()) < 14 < max(double.get_xdata())
-    (legend,) = axes.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"{f} log_{a} K" for a in (2, 4) for f in (1, 2, 3)]
+    names = {text.get_text() for text in axes.texts}
+    assert names == {"yeast, M = 2", "bibtex, M = 4", *(f"{f} log{a} K" for a in "₂₄" for f in (1, 2, 3))}
 
 
 def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
     singles = [ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))]
     left, right = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
-    names = [text.get_text() for text in left.get_xticklabels()]
+    names = [text.get_text() for text in left.get_yticklabels()]
     assert names == ["LdSM-1", "LdSM-1*", "FastXML-1", "FastXML-1*", "LdSM-3", "FastXML-3"]
-    heights = [bar.get_height() for bar in left.patches[::3]]
-    assert heights == pytest.approx([65, 66, 55, 55, 75, 65])
-    assert right.get_ylabel() == "nDCG@k (%)"
+    lengths = [bar.get_width() for bar in left.patches[::3]]
+    assert lengths == pytest.approx([65, 66, 55, 55, 75, 65])
+    assert right.get_xlabel() == "nDCG@k (%)"
     without_search = draw(tmp_path / "few", "6", forest()).axes[0]
-    assert [text.get_text() for text in without_search.get_xticklabels()] == ["LdSM-1", "LdSM-3"]
+    assert [text.get_text() for text in without_search.get_yticklabels()] == ["LdSM-1", "LdSM-3"]
 
 
 @pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style, add_legend, figure, panels
+from xmlc.suite.papers import plotting
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style
 from xmlc.suite.results.records.thresholds import GridScores, ThresholdRecord
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -17,28 +18,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Markers distinguish the methods in black-and-white prints.
+# A method's markers show the values of c that are chosen on the validation sets of the seeds.
 STYLES: dict[str, Style] = {
     "sto": {"color": VERMILION, "marker": "s"},
     "fta": {"color": BLUE, "marker": "o"},
     "ofo": {"color": GREEN, "marker": "^"},
 }
 PARTS: dict[str, Style] = {
-    "validation": {"linestyle": (0, (4, 2)), "alpha": 0.75},
-    "test": {"linestyle": "solid", "alpha": 1.0},
+    "validation": {"linestyle": (0, (4, 2)), "linewidth": 0.7},
+    "test": {"linestyle": "solid"},
 }
-CHOSEN: Style = {
-    "marker": "o",
-    "markersize": 5.5,
-    "markerfacecolor": "none",
-    "markeredgecolor": "black",
-    "linestyle": "none",
-}
+CHOSEN: Style = {"markersize": 3.5, "markeredgecolor": "black", "markeredgewidth": 0.5, "linestyle": "none"}
 
 NARROWEST, MOST = 1.1, 6  # Smallest width of a panel in inches, and largest number of panels in a row.
 
 
-@figure(
+@plotting.figure(
     "figure1",
     Where("thresholds", "80", methods=tuple(STYLES)),
     caption="Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset.",
@@ -52,37 +47,39 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     for record in records:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
-    by_model = len(datasets) >= len(models)
-    # The longer of the two lists, models or datasets, runs across the figure. The shorter list runs down.
-    down, across = (models, datasets) if by_model else (datasets, models)
+    # Each dataset has a row of panels with a common vertical axis. The datasets of a single model share a row.
+    is_single = len(models) == 1
+    down, across = (models, datasets) if is_single else (datasets, models)
     together = -(-len(across) // -(-len(across) // MOST))
     spare = [""] * (-len(across) % together)
     places = [(group, other) for group in down for other in across + spare]
-    panel_of = [found.get(place if by_model else place[::-1], ()) for place in places]
-    sheet, grid = panels(len(places), NARROWEST, together, shape=1.0)
+    panel_of = [found.get(place if is_single else place[::-1], ()) for place in places]
+    sheet, grid = plotting.panels(len(places), NARROWEST, together)
     spec = grid[0].get_gridspec()
     columns = spec.ncols if spec else len(grid)
-    first: dict[str, Axes] = {}  # All panels of a dataset share the vertical axis of its first panel.
+    first: dict[str, Axes] = {}
+    for axes in grid[1:]:
+        axes.sharex(grid[0])
     for place, (axes, (group, other), panel) in enumerate(zip(grid, places, panel_of, strict=True)):
+        is_last, is_left = place + columns >= len(grid), place % together == 0
         if panel:
-            axes.sharey(first.setdefault(other if by_model else group, axes))
+            axes.sharey(first.setdefault(other if is_single else group, axes))
             _draw_panel(axes, panel)
-            is_last = not any(panel_of[place + columns :: columns])
-            axes.tick_params(labelbottom=is_last)
-            axes.set_xlabel("1/c" if is_last else "")
         else:
-            axes.set(xticks=[], yticks=[], frame_on=False)
-            axes.text(0.5, 0.5, "no record" if other else "", ha="center", va="center", color="0.5")
+            axes.set(yticks=[], frame_on=False)
+            axes.grid(visible=False)
+            axes.text(0.5, 0.5, "no record" if other else "", transform=axes.transAxes, ha="center", color="0.4")
+        axes.tick_params(bottom=bool(panel), left=bool(panel), labelbottom=is_last, labelleft=is_single or is_left)
+        axes.set(xlabel="1/c" if is_last else "", ylabel=_wrapped(group) if is_left else "")
         if place < columns or spare:
             axes.set_title(_wrapped(other))
-        if place % together == 0:
-            axes.set_ylabel(_wrapped(group))
+    grid[0].set_xscale("log")
+    plotting.log_ticks(grid[0].xaxis)
     sheet.supylabel("macro-F (%)")
     drawn = {record.method for record in records}
-    entries = [STYLES[m] | {"linestyle": "none", "label": method_title(m)} for m in STYLES if m in drawn]
-    for part, line in PARTS.items():
-        entries.append({"color": "0.3", "marker": "o", "markerfacecolor": _face(part, "0.3"), "label": part} | line)
-    add_legend(sheet, [*entries, CHOSEN | {"label": "chosen on validation"}])
+    chosen = [STYLES[m] | CHOSEN | {"label": f"{method_title(m)}, chosen on validation"} for m in STYLES if m in drawn]
+    plotting.add_legend(sheet, [*({"color": "0.3", "label": part} | line for part, line in PARTS.items()), *chosen])
+    plotting.label_lines(grid[columns - 1 :: columns])
     return sheet
 
 
@@ -91,23 +88,17 @@ def _wrapped(title: str) -> str:
 
 
 def _draw_panel(axes: Axes, records: Sequence[ThresholdRecord]) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
     for method, style in STYLES.items():
         runs = [record for record in records if record.method == method]
         if not runs:
             continue
         abscissae, curves = _curves(runs)
         for part, line in PARTS.items():
-            about: Style = {"label": f"{method_title(method)}, {part}", "markerfacecolor": _face(part, style["color"])}
-            axes.plot(abscissae, curves[part], **style, **line, **about, markersize=2.2)
-        for record in sorted(runs, key=lambda run: run.seed):
-            place = abscissae.index(_place(record.best))
-            axes.plot([abscissae[place]], [curves["test"][place]], **CHOSEN, label="_chosen")
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(numticks=3))
-    axes.xaxis.set_minor_formatter("")
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+            title = method_title(method) if part == "test" else f"_{method_title(method)}, {part}"
+            axes.plot(abscissae, curves[part], color=style["color"], **line, label=title)
+        chosen = sorted({abscissae.index(_place(record.best)) for record in runs})
+        points = [(abscissae[place], curves["test"][place]) for place in chosen]
+        axes.plot(*zip(*points), **style, **CHOSEN, label="_chosen")
 
 
 def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, list[float]]]:
@@ -134,7 +125,3 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
 def _place(point: GridScores) -> float:
     assert point.c is not None  # Only methods without a parameter c have None, and the figure omits these methods.
     return 1 / point.c
-
-
-def _face(part: str, colour: str) -> str:
-    return colour if part == "test" else "white"

@@ -10,9 +10,10 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
+from xmlc.suite.papers import plotting
 from xmlc.suite.papers.common.curves import figure1 as figure1
 from xmlc.suite.papers.notes import threads_of
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style, add_legend, figure, panels
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, Style
 from xmlc.suite.results.frame import Rows, Source, average, numbers_of
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import family, model_title
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
 MODEL_KEYS = ("dataset", "model")
 QUALITY = "p@1"
 COSTS = {"train_seconds": "training (s)", "predict_ms": "prediction (ms per instance)"}
-# Models of one program share a colour and differ in their markers.
-COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
-MARKERS = "osD^v<>pPX*hd8H"
+# Models of one program share a colour and a marker.
+STYLES: dict[str, Style] = {
+    name: {"color": colour, "marker": marker, "linestyle": "none", "markersize": 4}
+    for name, colour, marker in (("xmlc", BLUE, "o"), ("napkinXC", VERMILION, "s"), ("omikuji", GREEN, "^"))
+}
 FRONT: Style = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (4, 2)), "zorder": 1}
-# Maps a number of decades to the ticks within each decade. The ticks apply to axes that span fewer decades than this
-# number. Longer axes have ticks at powers of ten only.
-TICKS = {1.0: (1, 2, 5), 1.6: (1, 3)}
+# Inches: smallest width of a panel, height of a panel without names, and additional height for each name.
+NARROWEST, AROUND, NAME = 2.4, 1.2, 0.11
 
 
-@figure(
+@plotting.figure(
     "pareto",
     Where("ranking", "full", baselines=True),
     caption="P@1 against training seconds and milliseconds per instance. The dashed line is the Pareto front.",
@@ -59,21 +61,24 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
             groups.setdefault(key[0], {})[key] = numbers
     if not groups:
         raise XmlcError("pareto: found no record with the times of training and prediction, expected at least one")
-    styles = _styles(list(dict.fromkeys(model for rows in groups.values() for _, model in rows)))
-    sheet, grid = panels(len(COSTS) * len(groups), together=len(COSTS))
+    sheet, grid = plotting.panels(len(COSTS) * len(groups), NARROWEST, together=len(COSTS))
+    sheet.set_figheight(sum(AROUND + NAME * max(map(len, groups.values())) for _ in groups))
     for place, (dataset, rows) in enumerate(groups.items()):
         left, right = row = grid[len(COSTS) * place : len(COSTS) * (place + 1)]
         right.sharey(left)
         for axes, (cost, title) in zip(row, COSTS.items(), strict=True):
-            _draw_panel(axes, rows, cost, styles)
+            _draw_panel(axes, rows, cost)
             axes.set_xlabel(title)
         left.set_ylabel("P@1 (%)")
         left.set_title(dataset, loc="left")
         right.tick_params(labelleft=False)
         threads = threads_of(rows, ("train_threads", "predict_threads"))
         right.set_title(threads, loc="right", color="0.4", fontsize="medium")
-    entries = [style | {"label": model_title(model)} for model, style in styles.items()]
-    add_legend(sheet, [*entries, FRONT | {"label": "Pareto front"}])
+    programs = dict.fromkeys(family(model) for rows in groups.values() for _, model in rows)
+    plotting.add_legend(
+        sheet, [*(STYLES[name] | {"label": name} for name in programs), FRONT | {"label": "Pareto front"}]
+    )
+    plotting.label_points(grid)
     return sheet
 
 
@@ -90,30 +95,14 @@ def pareto_front(costs: Sequence[float], quality: Sequence[float]) -> list[int]:
     return front
 
 
-def _styles(models: Sequence[str]) -> dict[str, Style]:
-    """Return the style of each model's points. The models of a program have one colour and different markers."""
-    programs = {name: [model for model in models if family(model) == name] for name in COLOURS}
-    return {
-        model: {"color": COLOURS[name], "marker": MARKERS[number % len(MARKERS)], "linestyle": "none", "markersize": 4}
-        for name, own in programs.items()
-        for number, model in enumerate(own)
-    }
-
-
-def _draw_panel(axes: Axes, rows: Rows, cost: str, styles: dict[str, Style]) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
+def _draw_panel(axes: Axes, rows: Rows, cost: str) -> None:
     costs, quality = (np.array([row[name].value for row in rows.values()]) for name in (cost, QUALITY))
     axes.set_xscale("log")
-    axes.margins(0.1)
+    axes.margins(0.12)
     for x, y, (_, model) in zip(costs, quality, rows):
-        axes.plot([x], [y], **styles[model], label=model)
+        axes.plot([x], [y], **STYLES[family(model)], label=model_title(model))
     left, right = axes.get_xlim()
     axes.set_xlim(left, right)
     front = pareto_front(costs.tolist(), quality.tolist())
     axes.step([*costs[front], right], [*quality[front], quality[front[-1]]], where="post", label="_front", **FRONT)
-    steps = next((steps for decades, steps in TICKS.items() if np.log10(right / left) < decades), (1,))
-    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=12))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.minorticks_off()
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    plotting.log_ticks(axes.xaxis)

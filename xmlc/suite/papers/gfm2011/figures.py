@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xmlc.suite.config.planned import SIMULATIONS
-from xmlc.suite.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, Style, add_legend, figure, panels
+from xmlc.suite.papers import plotting
+from xmlc.suite.papers.plotting import BLACK, BLUE, ORANGE, SKY, VERMILION, Style
 from xmlc.suite.results.records.simulation import GrowthFromSamples, ModelScores, SimulationRecord
 from xmlc.suite.results.titles import method_title
 
@@ -34,7 +35,7 @@ NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters per line of the note, and the he
 APART = 0.7  # Horizontal distance between the points of two curves, in samples. The shift keeps equal curves visible.
 
 
-@figure(
+@plotting.figure(
     "figure1",
     SIMULATIONS,
     caption="Expected F against the sample size for three models of labels, and time against the number of labels.",
@@ -45,7 +46,7 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     There must be exactly one record.
     """
     (record,) = records
-    sheet, (*scores, last) = panels(len(PANELS) + 1, shape=1.0)
+    sheet, (*scores, last) = plotting.panels(len(PANELS) + 1, 3, shape=0.6)
     for axes, (name, title) in zip(scores, PANELS.items(), strict=True):
         _draw_scores(axes, record.sample_sizes, record.models[name])
         axes.set(title=title, xlabel="sample size", ylabel="expected F")
@@ -54,34 +55,25 @@ def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     note = _note(record)
     sheet.set_figheight(sheet.get_figheight() + NOTE_LINE * (note.count("\n") + 2))
     sheet.supxlabel(note, color="0.3", ha="left", x=0.01)
-    styles = [{**style, "label": method_title(method)} for method, style in STYLES.items() if method in times["ms"]]
-    add_legend(sheet, [*styles, {**OPTIMUM, "label": "highest possible"}], "outside upper center")
+    plotting.label_lines([*scores, last])
     return sheet
 
 
 def _draw_scores(axes: Axes, sample_sizes: Sequence[int], model: ModelScores) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.axhline(model["optimum"], label="_optimum", **OPTIMUM)
+    axes.plot([0, max(sample_sizes)], 2 * [model["optimum"]], label="maximum", **OPTIMUM)
     for number, (method, scores) in enumerate(model["methods"].items()):
-        axes.errorbar(
-            [size + APART * number for size in sample_sizes], scores["mean"], yerr=scores["standard_error"],
-            elinewidth=0.6, **STYLES[method], label=method_title(method),
-        )  # fmt: skip
+        places, error = [size + APART * number for size in sample_sizes], scores["standard_error"]
+        bars = axes.errorbar(places, scores["mean"], yerr=error, elinewidth=0.6, **STYLES[method])
+        bars.lines[0].set_label(method_title(method))
     axes.set_xlim(left=0)
-    axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
 def _draw_times(axes: Axes, times: GrowthFromSamples) -> None:
-    from matplotlib.ticker import LogLocator
-
     for method, ms in times["ms"].items():
-        axes.plot(times["labels"], [value / 1000 for value in ms], **STYLES[method], label=method_title(method))
-    axes.set(yscale="log", xticks=times["labels"][::2], xlabel="number of labels m", ylabel="seconds")
+        axes.plot(times["labels"], [1000 * value for value in ms], **STYLES[method], label=method_title(method))
+    axes.set(yscale="log", xticks=times["labels"][::2], xlabel="number of labels m", ylabel="time (µs)")
     axes.set_title(f"time for {times['n_samples']} samples")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter("")
+    plotting.log_ticks(axes.yaxis)
 
 
 def _note(record: SimulationRecord) -> str:

@@ -17,7 +17,8 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, add_legend, apart, figure, panels
+from xmlc.suite.papers import plotting
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.ranking import RankingRecord
@@ -49,22 +50,24 @@ STYLES: dict[str, dict[str, Any]] = {
     for k in COLOURS
 }
 DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
-FEW_LEVELS = 7
-WITH_LEVELS = 2.2  # The smallest width in inches of a panel with a legend.
-ROOM = 60  # The axis of Figure 2 ends at `ROOM` times the largest number of labels. The name of the dataset then fits.
+FEW_LEVELS = 5
+WITH_NAMES = 2.0  # The smallest width in inches of a panel with names of lines.
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 SHADES = ("0.6", GREEN, VERMILION, BLUE)  # In Figure 2, the lines of each arity have one of these colours.
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))
 
 
-@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
+@plotting.figure(
+    "figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset."
+)
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4, which shows P@k and nDCG@k against the number of trees. Each dataset has a panel."""
     return _panels(records, _draw_growth)
 
 
-@figure(
+@plotting.figure(
     "figure5",
     replace(SIZES, models=(OURS,)),
     caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
@@ -74,7 +77,7 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     return _panels(records, _draw_sweep)
 
 
-@figure(
+@plotting.figure(
     "figure6",
     COMPARED,
     RANKINGS,
@@ -82,18 +85,16 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6, which shows scores of single trees and ensembles, precision on the left and nDCG on the right."""
-    from matplotlib.patches import Patch
-
     names = _datasets(forests)
-    sheet, grid = panels(2 * len(names), together=2, shape=1.0)
+    sheet, grid = plotting.panels(2 * len(names), together=2, shape=1.0)
     for place, name in enumerate(names):
-        for axes in _draw_bars(grid[2 * place :], _of_dataset(forests, name), _of_dataset(rankings, name)):
-            axes.set_title(name)
-    add_legend(sheet, [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()])
+        _draw_bars(grid[2 * place :], _of_dataset(forests, name), _of_dataset(rankings, name))
+        grid[2 * place].set_title(name, loc="left")
+    _add_legend_of_bars(sheet)
     return sheet
 
 
-@figure(
+@plotting.figure(
     "figure1",
     FORESTS,
     SIZES,
@@ -109,7 +110,7 @@ def figure1(
     """
     names = _datasets([*forests, *sweeps, *rankings])
     name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
-    sheet, grid = panels(4, shape=1.2)
+    sheet, grid = plotting.panels(4, 3, shape=0.6)
     own = _of_dataset(forests, name)
     above: list[tuple[Callable[..., None], Sequence[ForestRecord | SweepRecord]]] = [
         (_draw_growth, [record for record in own if record.model == BINARY]),
@@ -123,11 +124,12 @@ def figure1(
             axes.set_axis_off()
     _draw_bars(grid[2:], own, _of_dataset(rankings, name))
     sheet.suptitle(name)
-    add_legend(sheet, [STYLES[name] for name in DRAWN])
+    _add_legend_of_bars(sheet)
+    plotting.label_lines(grid)
     return sheet
 
 
-@figure(
+@plotting.figure(
     "figure2",
     OURS_GROWN,
     caption="Depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K.",
@@ -137,29 +139,24 @@ def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
 
     Lines show 1, 2 and 3 times log_M K, the depth of a balanced tree with M children per node.
     """
-    sheet, (axes,) = panels(1)
-    arities: dict[float, list[float]] = {}
+    sheet, (axes,) = plotting.panels(1)
     depths_of: dict[tuple[float, str, float], list[int]] = {}
     for record in records:
         place = record.dataset.m, record.dataset.name, record.setting("arity")
         depths_of.setdefault(place, []).extend([max(record.trees.depths)] if record.trees else [])
     points = sorted((m, fmean(depths), name, arity) for (m, name, arity), depths in depths_of.items() if depths)
     for x, y, name, arity in points:
-        offset, side = ((4, 1), "bottom") if x in arities.get(arity, ()) else ((4, -1), "top")
-        axes.annotate(f"{name}, M = {arity:g}", (x, y), xytext=offset, textcoords="offset points", va=side)
-        axes.plot([x], [y], color=COLOURS[1], marker="o", linestyle="none", label=f"_{name}")
-        arities.setdefault(arity, []).append(x)
-    for (arity, sizes), colour in zip(sorted(arities.items()), SHADES):
-        # The lines are straight on a logarithmic scale, so two points suffice.
-        ends = np.array([min(sizes) / 2, 4 * max(sizes)])
+        axes.plot([x], [y], color=COLOURS[1], marker="o", label=f"{name}, M = {arity:g}")
+    # The lines are straight on a logarithmic scale, so two points suffice.
+    ends = np.array([points[0][0] / 2, 2 * points[-1][0]])
+    for arity, colour in zip(sorted({arity for *_, arity in points}), SHADES):
         for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
-            depths, title = factor * np.log(ends) / math.log(arity), f"{factor} log_{arity:g} K"
-            axes.plot(ends, depths, color=colour, linestyle=style, label=title)
-    axes.set_xscale("log")
-    axes.set_xlim(right=ROOM * max(x for x, *_ in points))
-    axes.set_ylim(bottom=0)
-    _label(axes, "labels K", "depth of the deepest tree")
-    add_legend(sheet, [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")])
+            depths, base = factor * np.log(ends) / math.log(arity), f"{arity:g}".translate(SUBSCRIPTS)
+            axes.plot(ends, depths, color=colour, linestyle=style, label=f"{factor} log{base} K")
+    axes.set(xscale="log", xlim=ends, ylim=(0, None), xlabel="labels K", ylabel="depth of the deepest tree")
+    plotting.log_ticks(axes.xaxis)
+    plotting.label_lines([axes])
+    plotting.label_points([axes])
     return sheet
 
 
@@ -170,15 +167,16 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     of these nodes. Dotted lines show the bounds of J (Lemma 1).
     """
 
-    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
+    @plotting.figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objective J against epochs, for each level of a tree."""
         names = _datasets(records)
-        sheet, grid = panels(trees * len(names), WITH_LEVELS)
+        sheet, grid = plotting.panels(trees * len(names), WITH_NAMES)
         for axes, (name, tree) in zip(grid, product(names, range(trees)), strict=True):
             record = next(record for record in records if record.dataset.name == name)
             _draw_objectives(axes, record, tree)
             axes.set_title(f"{name}, tree {tree + 1}")
+        plotting.label_lines(grid)
         return sheet
 
     return draw
@@ -190,7 +188,7 @@ figure7 = _objectives_figure("figure7", trees=2)
 
 def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
     _draw_scores(axes, _scores_by_trees(records))
-    _label(axes, "trees", "%")
+    axes.set(xlabel="trees", ylabel="score (%)")
 
 
 def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
@@ -198,9 +196,11 @@ def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
     scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
     _draw_scores(axes, scores)
     axes.set_xscale("log")
-    axes.set_xticks(list(scores), [_with_depth(records, value) if value in apart(scores) else "" for value in scores])
-    axes.minorticks_off()
-    _label(axes, "T_max, with the depth below" if name == "max_nodes" else f"{name}, with the depth below", "%")
+    plotting.log_ticks(axes.xaxis, list(scores), lambda value: _with_depth(records, value))
+    axes.set(
+        xlabel="T_max, with the depth below" if name == "max_nodes" else f"{name}, with the depth below",
+        ylabel="score (%)",
+    )
 
 
 def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
@@ -214,10 +214,10 @@ def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
         axes.plot(list(scores), [row[name] for row in scores.values()], **STYLES[name])
 
 
-def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> list[Axes]:
+def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> None:
     """Draw precision in the first panel and nDCG in the second panel, for the trees and ensembles of one dataset.
 
-    In the names below the bars, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
+    In the names of the bars, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """
     single: dict[str, PercentByMeasure] = {}
     grown: dict[str, PercentByMeasure] = {}
@@ -227,17 +227,21 @@ def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: 
         single |= {f"{title}-1": scores[n] for n in [*scores][:1]} | {f"{title}-1*": best[n] for n in best}
         grown |= {f"{title}-{n:g}": scores[n] for n in [*scores][-1:]}
     groups = single | grown
-    drawn = list(zip(grid, LINES))
-    for axes, metric in drawn:
+    for axes, metric in zip(grid, LINES):
         for place, of_group in enumerate(groups.values()):
             for shift, k in enumerate(COLOURS):
-                axes.bar(place + 0.27 * (shift - 1), of_group[f"{metric}@{k}"], 0.25, color=COLOURS[k])
-        axes.set_xticks(range(len(groups)), list(groups), rotation=90)
-        axes.set_ylim(bottom=0)
-        _label(axes, "", f"{TITLES[metric]}@k (%)")
-        axes.grid(visible=False, axis="x")
+                axes.barh(place + 0.27 * (shift - 1), of_group[f"{metric}@{k}"], 0.25, color=COLOURS[k])
+        axes.set_yticks(range(len(groups)), list(groups))
+        axes.tick_params(labelleft=axes is grid[0])
+        axes.set(xlim=(0, None), ylim=(len(groups) - 0.5, -0.5), xlabel=f"{TITLES[metric]}@k (%)")
+        axes.grid(visible=False, axis="y")
         axes.axison = bool(groups)
-    return [axes for axes, _ in drawn]
+
+
+def _add_legend_of_bars(sheet: Figure) -> None:
+    from matplotlib.patches import Patch
+
+    plotting.add_legend(sheet, [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()])
 
 
 def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
@@ -254,26 +258,19 @@ def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
     for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
         height = bound * (record.setting("arity") - 1)
         axes.axhline(height, color="0.5", linewidth=0.8, linestyle="dotted", label="_bound")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), title="level (nodes)", handlelength=1.0)
+    axes.text(1.05, 1.05, "level (nodes)", transform=axes.transAxes)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    _label(axes, "epoch", "J")
+    axes.set(xlabel="epoch", ylabel="J")
 
 
 def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
     names = _datasets(records)
-    sheet, grid = panels(len(names))
+    sheet, grid = plotting.panels(len(names), WITH_NAMES)
     for axes, name in zip(grid, names, strict=True):
         draw(axes, _of_dataset(records, name))
         axes.set_title(name)
-    add_legend(sheet, [STYLES[name] for name in DRAWN])
+    plotting.label_lines(grid)
     return sheet
-
-
-def _label(axes: Axes, x: str, y: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.set(xlabel=x, ylabel=y)
-    axes.yaxis.set_major_locator(MaxNLocator(6))
 
 
 def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, PercentByMeasure]:

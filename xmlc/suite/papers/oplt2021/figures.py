@@ -10,7 +10,8 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import STREAMS
-from xmlc.suite.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, add_legend, figure, panels
+from xmlc.suite.papers import plotting
+from xmlc.suite.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from xmlc.suite.results.records.progressive import ProgressiveRecord
 from xmlc.suite.results.titles import model_title, without_passes
 
@@ -32,7 +33,7 @@ OTHERS = (PURPLE, ORANGE, SKY, BLACK)
 FIRST = 10  # Curves begin after this number of instances, because earlier values vary too much.
 
 
-@figure(
+@plotting.figure(
     "figure2", STREAMS, caption="Entropy reduction against the number of instances seen, with a panel for each dataset."
 )
 def figure2(paper: str, records: ProgressiveRecords) -> Figure:
@@ -45,7 +46,7 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
     datasets = list(dict.fromkeys(record.dataset.name for record in records))
     models = enumerate(dict.fromkeys(record.model for record in records))
     styles = {model: _style(model, place) for place, model in models}
-    sheet, grid = panels(len(datasets))
+    sheet, grid = plotting.panels(len(datasets), 3)
     for axes, dataset in zip(grid, datasets, strict=True):
         for model, style in styles.items():
             runs = [r for r in records if (r.dataset.name, r.model) == (dataset, model)]
@@ -56,7 +57,8 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
                 points = [(t, value) for t, value in zip(seen, bits) if t >= min(FIRST, seen[-1])]
                 axes.plot(*zip(*points), **style)
         axes.set(xscale="log", title=dataset, xlabel="instances seen", ylabel="entropy reduction (bits)")
-    add_legend(sheet, styles.values())
+        plotting.log_ticks(axes.xaxis)
+    plotting.label_lines(grid)
     return sheet
 
 

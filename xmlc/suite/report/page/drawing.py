@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from xmlc.suite.papers.common.figures import pareto_front
-from xmlc.suite.papers.plotting import BLUE, SETTINGS, panels, save
+from xmlc.suite.papers.plotting import BLUE, COLUMN, SETTINGS, content_of, label_points, log_ticks, panels
 
-# The first pattern matches parts of an SVG that draw nothing. The second pattern matches attributes, and the third
-# matches long numbers in attributes. One decimal of such a number suffices on any screen.
-NO_SHAPE = re.compile(r'<\?.*?\?>|<!.*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"', re.DOTALL)
-QUOTED, LONG_NUMBER = re.compile(r'"[^"]*"'), re.compile(r"(?<![\d.])([1-9]\d+\.\d)\d+")
-WIDTH = 3.3  # The width of the panel in inches.
-APART = 0.06  # The minimum vertical distance between two names, as a fraction of the range of P@1.
+OTHERS = "0.45"  # The grey of models that are not on the Pareto front.
+SIDES = ("east", "northeast", "southeast", "west", "northwest", "southwest")  # Places of names, the best first.
+NAME = 0.07  # Additional height in inches for each name.
 
 
 @dataclass(frozen=True)
@@ -33,11 +27,8 @@ class Drawing:
 
 
 def data_address(svg: str) -> Markup:
-    """Return an address that contains an SVG, for an attribute in single quotes.
-
-    In attributes of the SVG, long numbers are cut to one decimal.
-    """
-    text = QUOTED.sub(lambda found: LONG_NUMBER.sub(r"\1", found[0]), " ".join(NO_SHAPE.sub("", svg).split()))
+    """Return an address that contains an SVG, for an attribute in single quotes."""
+    text = " ".join(svg.split())
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
@@ -50,23 +41,20 @@ class Point(NamedTuple):
 
 
 def quality_against_time(points: Sequence[Point]) -> Markup:
-    """Draw P@1 against the seconds of training. A model on the Pareto front is named if there is space for the name."""
+    """Draw P@1 against the seconds of training, with names next to points. Points on the Pareto front are filled."""
     import matplotlib as mpl
 
-    seconds, precisions = [one.seconds for one in points], [one.precision for one in points]
+    front = {*pareto_front([one.seconds for one in points], [one.precision for one in points])}
     with mpl.rc_context(SETTINGS):
-        sheet, (axes,) = panels(1, WIDTH)
-        axes.set(xscale="log", xlabel="training (s), upper left is best", ylabel="P@1 (%)")
-        axes.margins(y=0.08)
-        axes.plot(seconds, precisions, "o", color="0.7")
-        middle, free = math.sqrt(min(seconds) * max(seconds)), math.inf
-        for place in reversed(pareto_front(seconds, precisions)):
+        sheet, (axes,) = panels(1, COLUMN)
+        sheet.set_figheight(sheet.get_figheight() + NAME * len(points))
+        axes.set(xscale="log", xlabel="training (s), filled: on the Pareto front", ylabel="P@1 (%)")
+        axes.margins(0.1)
+        # Fast models are many and close together. The names of slow models come first, and leave them the free space.
+        for place in sorted(range(len(points)), key=lambda place: -points[place].seconds):
             x, y, title = points[place]
-            axes.plot([x], [y], "o", color=BLUE)
-            if free - y > APART * (max(precisions) - min(precisions)):
-                side = "right" if x > middle else "left"
-                axes.annotate(title, (x, y), xytext=(0, 4), textcoords="offset points", ha=side)
-                free = y
-        file = StringIO()
-        save(sheet, file, "svg")
-    return data_address(file.getvalue())
+            colour, face = (BLUE, BLUE) if place in front else (OTHERS, "white")
+            axes.plot([x], [y], "o", color=colour, markerfacecolor=face, label=title)
+        log_ticks(axes.xaxis)
+        label_points([axes], SIDES)
+        return data_address(content_of(sheet, "svg").decode())
