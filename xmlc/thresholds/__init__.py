@@ -1,7 +1,6 @@
 """Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and other measures.
 
-Each name is imported on first use, because the workflow reads a grid from this package at each start. Reading the grid
-must not load kernels.
+Each name is imported on first use, so that the workflow can read a grid from this package without loading kernels.
 """
 
 from typing import TYPE_CHECKING

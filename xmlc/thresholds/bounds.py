@@ -11,7 +11,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
-# The set C of Section 6.2, ascending. High thresholds 1/c, which predict few labels, therefore come first.
+# GRID is the set C of plt2016, Section 6.2. C ascends, so that high thresholds 1/c, which predict few labels, come
+# first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 

@@ -18,9 +18,9 @@ class IsotonicCalibration(Estimator):
     """Calibrate the estimates of each group of labels by the non-decreasing step function closest to the truth.
 
     The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan,
-    KDD 2002). Equal estimates form a block. The value of a block is the share of its estimates that belong to true
-    labels. Neighbouring blocks are joined until the values increase from block to block. Counts are integers, so the
-    blocks are exact. An estimate that is not stored stays 0.
+    KDD 2002). Equal estimates of a group form a block. The value of a block is the share of its estimates that belong
+    to true labels. Neighbouring blocks are joined until the values increase from block to block. Blocks are compared by
+    integer counts, so that no rounding error affects the joining. An estimate that is not stored stays 0.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class IsotonicCalibration(Estimator):
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, two arrays: the largest estimate of each block, and the value of each block. Values are float32.
-        Estimates are float32, or float64 if float32 would merge blocks. ``curves_`` has no entry for a group without a
-        stored estimate in ``fit``, and `transform` does not change estimates of this group.
+        For each group, two arrays: the largest estimate of each block, and the value of each block. The values are
+        float32. The largest estimates are float32, or float64 if float32 would merge blocks. ``curves_`` has no entry
+        for a group without a stored estimate in ``fit``, and `transform` does not change estimates of this group.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class IsotonicCalibration(Estimator):
         """
         given, (spe, Y) = spe, checked_pair(spe, Y)
         groups = self._groups_of(spe)
-        # If ``spe`` has no entries, ``Y[spe.nonzero()]`` would be a sparse array.
+        # If ``spe`` has no entries, ``Y[spe.nonzero()]`` is a sparse array instead of an ndarray.
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
@@ -105,7 +105,8 @@ class IsotonicCalibration(Estimator):
 def pool(hits, counts, last):
     """Join neighbouring blocks in place until the shares of true labels increase, and return the number of blocks.
 
-    The arrays have one entry for each distinct estimate, ascending. On return, the first entries describe the blocks.
+    The arrays have one entry for each distinct estimate, ascending. On return, the first entries of each array describe
+    the joined blocks.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Candidates(NamedTuple):
     ranked : csr_array of float32, shape (n, m)
         Estimates whose bits are the stored uint32 numbers.
     distinct : float64 (r,)
-        The distinct estimates, ascending, if estimates are float64. For float32 estimates, the array is empty.
+        The distinct estimates, ascending, if estimates are float64, and an empty array otherwise.
     """
 
     starts: np.ndarray
@@ -63,7 +63,7 @@ class Candidates(NamedTuple):
     def bits_of(self, minima: np.ndarray) -> np.ndarray:
         """Return minimum thresholds, float32 or float64 (m,), in the uint32 form in which estimates are stored."""
         if self.distinct.size == 0:
-            return (minima + np.float32(0)).view(np.uint32)  # The addition replaces -0 by 0.
+            return (minima + np.float32(0)).view(np.uint32)  # Adding 0 turns -0 into 0.
         counts = np.searchsorted(self.distinct.astype(minima.dtype), minima, side="right")
         return np.where(minima > 0, counts, 0).astype(np.uint32)
 
@@ -73,8 +73,8 @@ class Candidates(NamedTuple):
         Parameters
         ----------
         bits : uint32 (m,)
-            One less than each label's lowest predicted estimate. For a label without predictions, the largest estimate
-            of this label.
+            Threshold of each label as a uint32: one less than the lowest predicted estimate, or the largest estimate if
+            the label is not predicted.
         minima : float32 or float64 (m,)
             Minimum thresholds. A label without an estimate above its minimum threshold gets the minimum threshold.
         """
@@ -160,16 +160,17 @@ def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of all pairs of an instance and one of its true labels. Return the number of pairs.
+    """List the estimates of all pairs of an instance and one of its true labels, and return the number of pairs.
 
     Parameters
     ----------
-    spe, truth : KernelCSR
+    spe, truth : a `KernelCSR` each
         Estimates and label sets of the instances.
     hits : uint64
-        Receives the pairs, from index 0 on. The upper half of an entry is the label, and the lower half the estimate.
+        Receives the pairs, from index 0 on. The upper 32 bits of an entry contain the label, and the lower 32 bits
+        contain the estimate.
     largest : uint32 (m,)
-        Largest estimate of each label. Updated in place.
+        Largest estimate of each label, updated in place.
     """
     n_hits, estimates = 0, spe.data.view(np.uint32)
     for i in range(spe.indptr.size - 1):
@@ -200,7 +201,7 @@ def count_between(spe, starts, lowest, counts):
     lowest : uint32 (c,)
         Lowest predicted estimate of each candidate, as in `Candidates`.
     counts : int64 (c,)
-        Number of estimates. Updated in place.
+        Number of estimates of each candidate, updated in place.
     """
     labels, estimates = spe.indices, spe.data.view(np.uint32)
     for e in range(labels.size):
@@ -219,9 +220,9 @@ def count_between(spe, starts, lowest, counts):
 def best_candidates(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
     """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 
-    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares these
-    ratios by products, which are exact for w = 1 and products below 2^53. Among equal ratios, the candidate with the
-    fewest predictions wins. If no candidate has a hit, the empty prediction wins.
+    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares two
+    ratios by cross-multiplication, which is exact if w is 1 and the products are below 2^53. Among equal ratios, the
+    candidate with the fewest predictions wins. If no candidate has a hit, the empty prediction wins.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import ThresholdMethod
 
-# About twenty passes are enough to converge. The limit ends a cycle between two sets of equal value, which rounding
-# errors may cause.
+# `macro_f_at_k` usually converges within about twenty passes. A limit is needed because rounding errors may cause an
+# endless cycle between two sets of equal value.
 MOST_PASSES = 100
 # xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. If the sum of the
 # estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro- or
@@ -52,20 +52,20 @@ class ExpectedF(ThresholdMethod):
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F.
     zero_division : {0, 1}
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
-        ``xmlc.metrics.macro_f(zero_division=1)``. With 1, the empty prediction has an expected F equal to the
-        probability that no instance carries the label. A label is predicted for no instance if no other set has a
-        greater expected F. Use 0 for the mean over the labels that occur.
+        ``xmlc.metrics.macro_f(zero_division=1)``. If ``zero_division`` is 1, the expected F of the empty prediction is
+        the probability that no instance carries the label. A label is predicted for no instance if no other prediction
+        has a greater expected F. Use 0 if macro-F is the mean over the labels that occur.
     prior : ndarray of shape (m,) or None
         Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior corrects estimates that
-        are missing or too low. T is n times the share if this product is more than the sum of the label's estimates for
-        the n instances. For ``zero_division=1``, the additional positives are assumed to be independent of the
-        estimates (Poisson).
+        are missing or too low. T is the sum of the label's estimates for n instances, or n times the prior if this
+        product is larger. If ``zero_division`` is 1, the positives that the prior adds are assumed to be independent of
+        the estimates (Poisson).
     min_share : float
         Minimum threshold, as a share of the mean threshold over the labels that have estimates. Use 0 to predict label
-        sets for the instances passed to ``fit``. Use 0.25 for other instances, which may have estimates of labels
-        without estimates in ``fit``. With 0, a label without estimates in ``fit`` would be predicted for each instance
-        that has an estimate of the label. With ``zero_division=1``, any value above 0 also affects labels whose best
-        prediction is empty. The thresholds of these labels are then at least the mean threshold.
+        sets for the instances passed to ``fit``. Use 0.25 to predict label sets for instances that were not passed to
+        ``fit``. If ``min_share`` is 0, a label without estimates in ``fit`` is predicted for each instance that has an
+        estimate of the label. If ``zero_division`` is 1 and ``min_share`` is above 0, the threshold of a label whose
+        best prediction is empty is at least the mean threshold.
 
     Attributes
     ----------
@@ -80,17 +80,17 @@ class ExpectedF(ThresholdMethod):
     Notes
     -----
     The ratio R = 2 M_k / (k + T) of a set of k estimates approximates the expected F for independent instances. The
-    bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. Let p_1 be the largest
-    estimate. The expectation lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio is almost exact
+    bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. With p_1 as the label's largest
+    estimate, the expected F lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio R is almost exact
     for labels of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed
     estimates finds the exact sets for ``zero_division=1``, but takes some hundred times as long.
 
     Suppose that up to c estimates of a label are missing because they do not exceed a minimum probability kappa. If the
-    threshold is at least kappa, the ratio of the chosen set of k estimates is at least (k + T) / (k + T + c kappa) of
-    the best ratio.
+    label's threshold is at least kappa, the ratio R of the k chosen estimates is at least (k + T) / (k + T + c kappa)
+    times the highest ratio with all estimates.
 
-    Time is linear in the number of stored estimates. One block of estimates is kept in memory. All sums are computed in
-    the order of the instances.
+    Time is linear in the number of stored estimates. The method keeps one block of estimates in memory, and sums
+    estimates in the order of the instances.
 
     Examples
     --------
@@ -162,9 +162,9 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
     mass : ndarray of float64, shape (m,)
         Sum of all estimates of each label.
     counts : ndarray of int64, shape (m,)
-        Number of estimates of each label. Overwritten.
+        Number of estimates of each label, which the function overwrites.
     base : ndarray of float64, shape (m,)
-        Constant in the denominator of each label's ratio.
+        The constant ``base`` of each label's ratio.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # If the kept estimates fit in memory, later passes read only them.
+        fit = counts.sum() <= entries  # Later passes read only kept estimates if they fit into one block.
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -193,16 +193,16 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
     The expected macro-F is defined as in `ExpectedF`. The method starts with the sets of `ExpectedF` and improves them
     by block coordinate ascent (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
     multi-label classification*, NeurIPS 2023). The ascent replaces the set of one instance at a time by the best set,
-    given the sets of all other instances. The ascent ends when no set changes. Changing the set of one instance then
-    cannot raise the expectation. Changing several sets together may raise the expectation.
+    given the sets of all other instances. The ascent ends when no set changes. No change of a single set raises the
+    final expected macro-F, but a change of several sets together may raise it.
 
     Parameters
     ----------
     spe : csr_array of float32, shape (n, m)
         Estimates of the instances to predict label sets for.
     k : int
-        Maximum number of labels, at least 1. An instance gets fewer labels if another label would lower the
-        expectation.
+        Maximum number of labels, at least 1. An instance gets fewer than k labels if another label would lower the
+        expected macro-F.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def sum_up(labels, estimates, mass, absent, largest, counts):
-    """Compute the statistics of each label's estimates that determine the first threshold.
+    """Add each label's estimates p to their sum, number and maximum, and to the product of 1 - p.
 
     The kernel reads 8 bytes per stored estimate.
 
@@ -253,13 +253,13 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
     estimates : float32 (nnz,)
         The estimates p.
     mass : float64 (m,)
-        Sum of the label's estimates. Updated in place.
+        Sum of the label's estimates, updated in place.
     absent : float64 (m,)
-        Product of 1 - p, the probability that no instance carries the label. Updated in place.
+        Product of 1 - p over the label's estimates p, updated in place.
     largest : float32 (m,)
-        Largest estimate of the label. Updated in place.
+        Largest estimate of the label, updated in place.
     counts : int64 (m,)
-        Number of the label's estimates. Updated in place.
+        Number of the label's estimates, updated in place.
     """
     for e in range(labels.size):
         label, p = labels[e], estimates[e]
@@ -280,15 +280,15 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     estimates : float32 (nnz,)
         Estimates of some instances.
     ratio : float64 (m,)
-        Ratio of each label, the limit for its estimates.
+        Ratio of each label. Only estimates above the ratio of their label are copied.
     kept_labels : uint32 (nnz,)
-        Receives the labels of the kept estimates, from index 0 on. The array may be ``labels`` itself.
+        Receives the labels of the kept estimates, from index 0 on. ``kept_labels`` may be ``labels`` itself.
     kept : float32 (nnz,)
-        Receives the kept estimates, from index 0 on. The array may be ``estimates`` itself.
+        Receives the kept estimates, from index 0 on. ``kept`` may be ``estimates`` itself.
     mass : float64 (m,)
-        Sum of the kept estimates of each label. Updated in place.
+        Sum of the kept estimates of each label, updated in place.
     counts : int64 (m,)
-        Number of the kept estimates of each label. Updated in place.
+        Number of the kept estimates of each label, updated in place.
     """
     n_kept = 0
     for e in range(labels.size):
@@ -305,10 +305,11 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
 def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     """Choose each instance's best labels, given the labels chosen for all other instances.
 
-    Return the number of changed instances.
+    The kernel returns the number of instances whose labels changed.
 
-    For k chosen estimates of a label, let M be their sum and s = k + T. Another estimate p then raises the expected F
-    by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
+    For k chosen estimates of a label, let M be their sum and s = k + T. Choosing another estimate p of the label raises
+    the label's expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at
+    worst.
 
     Parameters
     ----------
@@ -321,7 +322,7 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     positives : float64 (m,)
         Sum T of each label's estimates.
     chosen : bool (nnz,)
-        Whether each estimate's label is predicted. Updated in place.
+        Whether each estimate's label is predicted, updated in place.
     places : int32 (k,)
         Scratch array with one entry for each label that an instance may get.
     gains : float64 (k,)

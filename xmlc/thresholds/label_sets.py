@@ -20,9 +20,9 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# The value of `ExpectedF.min_share` for thresholds that are applied to instances outside the fitted set. On the
-# validation splits of four datasets, the value 0.125 changes macro-F by at most 0.3 points. The value 0.5
-# lowers macro-F by up to 0.9 points.
+# MIN_SHARE is the value of `ExpectedF.min_share` if the thresholds are fitted on some instances and applied to others.
+# On the validation splits of four datasets, a MIN_SHARE of 0.125 changes macro-F by at most 0.3 points. A MIN_SHARE of
+# 0.5 lowers macro-F by up to 0.9 points.
 MIN_SHARE = 0.25
 DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
 
@@ -32,7 +32,8 @@ class LabelSets(Estimator):
     """Predict label sets with a high F-measure from estimates, with or without labelled instances.
 
     With labelled instances, the estimates are first calibrated (`IsotonicCalibration`, for each decade of ``prior``).
-    The input may then be scores that are not probabilities. The method depends on the measure:
+    With labelled instances, the estimates may also be scores that are not probabilities. The method depends on the
+    measure:
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
@@ -52,7 +53,7 @@ class LabelSets(Estimator):
     calibration_ : IsotonicCalibration or None
         The fitted calibration, or None without labels.
     thresholds_ : ndarray of float32, shape (m,)
-        Thresholds on calibrated estimates, only for "macro_f" and "micro_f".
+        Thresholds for calibrated estimates, only for "macro_f" and "micro_f".
     size_weights_ : ndarray of float64, shape (S,)
         The result of `xmlc.inference.fit_size_weights`, only for "instance_f" with labels.
     n_labels_ : int
@@ -75,10 +76,10 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            With ``Y``, estimates of instances outside the model's training set. Without ``Y``, estimates of the
-            instances to predict label sets for. For macro-F of many instances at once, transform their estimates by
-            ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other instances find fewer
-            rare labels.
+            If you pass ``Y``, these are estimates of instances outside the model's training set. If not, these are
+            estimates of the instances to predict label sets for. To maximise macro-F over many new instances, transform
+            their estimates by ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other
+            instances find fewer rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional

@@ -22,9 +22,9 @@ from xmlc.thresholds.candidates import Candidates, candidates_of
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If both
-    are float64 arrays, the comparison is in float64. A single number is converted to float32. All threshold methods use
-    the same comparison when they learn thresholds.
+    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If
+    estimates and thresholds are float64 arrays, the comparison is in float64. A single threshold for all labels is
+    converted to float32. All threshold methods use the same comparison when they learn thresholds.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The results
     differ if many estimates are equal, for example the fractions that a forest estimates. This package always uses
@@ -85,13 +85,14 @@ def _comparable(spe: CSR, thresholds: float | np.ndarray) -> tuple[CSR, np.ndarr
     limits = limits_of(spe, thresholds, "thresholds")
     if limits.dtype == np.float32:
         return spe, limits
-    # Kernels accept only float32. Estimates above their threshold are therefore replaced by 1, and all others by 0.
+    # Kernels accept only float32. Estimates above their threshold are therefore replaced by 1, and all other estimates
+    # by 0.
     known = (spe.data > limits[spe.indices]).astype(np.float32)
     return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
 
 def _above(spe: CSR, limits: np.ndarray) -> CSR:
-    """Predict the labels whose estimates exceed the limits. Estimates and limits are float32."""
+    """Predict the labels whose estimates exceed their thresholds ``limits``, with both in float32."""
     counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
@@ -165,12 +166,12 @@ class STO(RankingMethod):
     """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
 
     With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation macro-F exactly.
-    The maximum is also exact if float64 estimates are very close to each other. Many estimates lie within 1e-9 of 1 if
-    a model is certain of a label.
+    The thresholds are also optimal if float64 estimates are very close to each other. Many estimates lie within 1e-9 of
+    1 if a model is certain of a label.
 
-    - Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
-    - If the empty prediction is best for a label, its threshold is its largest estimate.
-    - A label without estimates above kappa_j gets the threshold kappa_j.
+    * Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
+    * If the empty prediction is best for a label, its threshold is its largest estimate.
+    * A label without estimates above kappa_j gets the threshold kappa_j.
 
     The method reads the estimates twice. The method looks up each estimate among the sorted estimates of its label's
     positives. The method needs memory for one block of estimates and 24 bytes for each positive.
@@ -178,8 +179,8 @@ class STO(RankingMethod):
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Minimum thresholds kappa_j. Only strictly greater estimates are candidates, by the comparison of
-        `apply_thresholds`.
+        Minimum thresholds kappa_j. Only estimates that `apply_thresholds` regards as greater than kappa_j are
+        candidates.
     overlap : Overlap
         Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
         is F / (2 - F).
@@ -209,7 +210,7 @@ class STO(RankingMethod):
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate above kappa. A sweep over kappa reuses the candidates."""
+        """Choose each label's best candidate above kappa. A sweep over minimum thresholds reuses the candidates."""
         dtype = compared_in(np.dtype(np.float64 if candidates.distinct.size else np.float32), self.kappa)
         minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
         bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)
@@ -223,7 +224,8 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     Raises
     ------
     XmlcError
-        The shapes differ, an estimate is not in 0 .. 1, or both are frames whose columns are in different orders.
+        The shapes differ, an estimate is not in 0 .. 1, or ``spe`` and ``Y`` are frames whose columns are in different
+        orders.
     """
     names = column_names(spe), column_names(Y)
     Y = as_labels(Y, "Y", spe, "estimates, then the truth: fit(spe, Y)")
@@ -250,7 +252,7 @@ def copy_above(indptr, labels, estimates, thresholds, counts, kept):
     estimates : float32 (nnz,)
         Estimates, instance by instance.
     thresholds : float32 (m,)
-        Threshold of each label. A label is written if its estimate is strictly greater.
+        Threshold of each label. A label is written if its estimate exceeds its threshold.
     counts : int64 (n,)
         Receives the number of written labels of each instance.
     kept : uint32 (nnz,)

@@ -4,8 +4,8 @@ FTA is the fixed thresholds approach (Section 4.2). OFO is online F-measure opti
 Busa-Fekete et al., NIPS 2015).
 
 Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance, the kernels update
-the counts of its true labels and of the labels with an estimate. The division into blocks does not change the counts.
-Labels are independent of each other, so threads share the work by ranges of labels.
+the counts of its true labels and of the labels with an estimate. The counts do not depend on the division of the
+instances into blocks. Labels are independent of each other, so threads share the work by ranges of labels.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# The number of estimates and positives in a task. A fixed number of labels would give unequal tasks.
+# A task has about this number of estimates and positives. Tasks with a fixed number of labels would be unequal.
 ENTRIES_PER_TASK = 1 << 18
 
 
@@ -56,14 +56,14 @@ def instances(spe: CSR, Y: CSR) -> list[Instances]:
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work. The ranges depend only on the data.
+    """Divide labels into ranges ``(start, end)`` of about equal work. The ranges depend only on the two arguments.
 
     Parameters
     ----------
     counts : ndarray of int, shape (m,)
         Number of estimates and positives of each label.
     entries : int
-        Approximate number of entries and labels per range, counted together.
+        Approximate number of labels, estimates and positives per range.
     """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
     candidates = np.searchsorted(work, np.arange(entries, work[-1], entries))
@@ -125,7 +125,7 @@ class OnePassMethod(ThresholdMethod):
     def min_probabilities(self, n_labels: int) -> np.ndarray:
         """Return the minimum probability of each label, float32 of shape (m,).
 
-        Estimates up to this minimum have no effect.
+        The method ignores estimates that do not exceed the minimum probability of their label.
         """
 
     def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
@@ -143,15 +143,15 @@ class FTA(OnePassMethod):
     Parameters
     ----------
     grid : sequence of float
-        The values c.
+        The values c that define the thresholds.
     label_wise : bool
         False chooses one c for all labels (Section 4.2: "more stable"). True chooses the best c for each label
         (line 9 of Algorithm 1 restricted to a fixed set).
     lower_bounds : ndarray of shape (m,) or None
         nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)). pi_j is the label's
-        prior, estimated on the training split (``xmlc.thresholds.bounds.lower_bounds``). With these bounds, the
-        thresholds are kappa_j = max(1/c, nu_j), as published in Section 6.2. None uses the threshold 1/c for all
-        labels, like the authors' program.
+        prior, estimated on the training split (``xmlc.thresholds.bounds.lower_bounds``). With lower bounds, the
+        thresholds are kappa_j = max(1/c, nu_j), as published in Section 6.2. If ``lower_bounds`` is None, the threshold
+        of each label is 1/c, as in the program of plt2016's authors.
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 
@@ -159,16 +159,17 @@ class FTA(OnePassMethod):
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value in ``grid``, in the order of ``grid``. Each score holds for a single
-        value that all labels use.
+        Validation macro-F (0/0 = 1) of each value in ``grid``, in the order of ``grid``. Each score is the macro-F with
+        the same c for all labels.
 
     Notes
     -----
     Among thresholds with equal score, the highest is chosen, because it predicts the fewest labels and takes the least
     time.
 
-    You need not store the estimates that you pass to ``partial_fit`` (Section 4.2, last paragraph). The result is
-    bit-identical to one call of ``fit``. The method stores 2 * len(grid) + 1 counters of 4 bytes for each label.
+    You need not store the estimates that you pass to ``partial_fit`` (Section 4.2, last paragraph). Calls of
+    ``partial_fit`` with parts of a dataset give the same thresholds as one call of ``fit``. The method stores 2 *
+    len(grid) + 1 counters of 4 bytes for each label.
 
     Examples
     --------
@@ -212,7 +213,7 @@ class FTA(OnePassMethod):
     def min_probabilities(self, n_labels: int) -> np.ndarray:
         """Return each label's lowest candidate threshold, float32 of shape (m,).
 
-        Only estimates above this threshold are needed.
+        FTA needs only estimates above the lowest candidate threshold of their label.
         """
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
@@ -249,7 +250,8 @@ class OFO(OnePassMethod):
     -----
     The method reads instances in the order of the rows. A label without a stored estimate is treated as not predicted.
 
-    ``partial_fit`` stores only a_j, b_j and tau_j. The result is bit-identical to one call of ``fit``.
+    ``partial_fit`` stores only a_j, b_j and tau_j. Calls of ``partial_fit`` with parts of a dataset give the same
+    thresholds as one call of ``fit``.
 
     Examples
     --------
@@ -304,9 +306,9 @@ def fit_in_one_pass(
     X : sparse or dense array, shape (n, d)
         Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)
-        Label sets of the validation set, in the same order.
+        Label sets of the validation set, in the order of X.
     min_probability : float
-        Minimum probability. Estimates that do not exceed ``min_probability`` are also left out.
+        Minimum probability. Estimates that do not exceed ``min_probability`` are left out.
     instances : int
         Number of instances for which estimates are computed at a time.
 
@@ -331,7 +333,7 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
 
     Parameters
     ----------
-    spe, truth : KernelCSR
+    spe, truth : a `KernelCSR` each
         Estimates and label sets of the instances.
     start, end : int
         Range of the labels ``start .. end - 1`` that the kernel counts.
@@ -341,11 +343,11 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
     lower : float32 (m,)
         Lower bound of each label's threshold.
     positives : int32 (m,)
-        Number of instances that carry each label. Updated in place.
+        Number of instances that carry each label, updated in place.
     hits : int32 (m, g)
-        Number of true predictions at each threshold. Updated in place.
+        Number of true predictions at each threshold, updated in place.
     predicted : int32 (m, g)
-        Number of predictions at each threshold. Updated in place.
+        Number of predictions at each threshold, updated in place.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -371,13 +373,13 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
     Parameters
     ----------
     spe, truth, start, end
-        As for `count_fixed`.
+        The same as in `count_fixed`.
     a, b : float64 (m,)
-        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7). Updated in place.
+        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7), updated in place.
     lower : float32 (m,)
         Lower bound of each label's threshold.
     thresholds : float32 (m,)
-        tau_j of equation (8). Updated in place after each instance.
+        Thresholds tau_j of equation (8), updated after each instance.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -400,7 +402,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 def instance_of(spe, truth, i, start, end):
     """Return the labels with estimates, the estimates, and the true labels of instance ``i``.
 
-    Only labels in ``start .. end - 1`` are included.
+    The results contain only labels in ``start .. end - 1``.
     """
     (e, e_end), (t, t_end) = entries_of(spe, i, start, end), entries_of(truth, i, start, end)
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]

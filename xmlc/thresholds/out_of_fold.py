@@ -27,11 +27,11 @@ class OutOfFold(Estimator):
     """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
 
     The papers tune thresholds on a fifth of the training set, on which the model is not trained (plt2016, Section 6.2).
-    `OutOfFold` divides the training set into folds instead. For each fold, a copy of the model is trained on all other
-    folds and estimates the labels of this fold. The thresholds are learned from the estimates of all folds. Finally,
-    the model is trained on all instances. Wolpert trains a second model on out-of-fold estimates (Stacked
-    generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models, each on (folds - 1)
-    / folds of the instances.
+    Instead of setting a fifth aside, `OutOfFold` divides the training set into folds. For each fold, a copy of the
+    model is trained on all other folds and estimates the labels of this fold. The thresholds are learned from the
+    estimates of all folds. Finally, the model is trained on all instances. Wolpert trains a second model on out-of-fold
+    estimates (Stacked generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models,
+    each on (folds - 1) / folds of the instances.
 
     Parameters
     ----------
@@ -42,10 +42,11 @@ class OutOfFold(Estimator):
         shape (n, 2) for each label. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` passes the minimum
         probability.
     method : str or object
-        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. The method's grid is
-        tried with the papers' lower bounds. The value with the best ``measure`` on the out-of-fold estimates is chosen.
-        You can also pass a threshold method such as ``OFO(b=50)``. If the method's ``lower_bounds`` are None, the
-        bounds are computed from the shares of the labels in Y. Pass 0 for no bounds.
+        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. `OutOfFold` tries the
+        grid of this method with the papers' lower bounds, and chooses the grid point with the best ``measure`` on the
+        out-of-fold estimates. You can also pass a threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a
+        threshold method is None, `OutOfFold` computes the bounds from the shares of the labels in Y. Set
+        ``lower_bounds`` to 0 for no bounds.
     measure : str or None
         Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's default, which is
         macro-F with 0/0 = 1.
@@ -69,13 +70,13 @@ class OutOfFold(Estimator):
     feature_names_in_, n_features_in_
         Forwarded from ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
-        Out-of-fold estimates of the training set. You can fit any threshold method to these estimates without another
-        training.
+        Out-of-fold estimates of the training set. You can fit any threshold method to the out-of-fold estimates without
+        training the model again.
 
     Notes
     -----
     The models of the folds are trained on fewer instances than ``estimator_``. The estimates of ``estimator_`` may
-    therefore be a little higher.
+    therefore be a little higher than the out-of-fold estimates.
 
     Examples
     --------
@@ -132,7 +133,8 @@ class OutOfFold(Estimator):
 
         tasks = [(fold,) for fold in range(self.folds)]
         parts = run_tasks(estimate, tasks, self.n_jobs, title="out-of-fold estimates", unit="folds")
-        # The stacked rows are sorted by fold. The original order is restored because OFO depends on the order.
+        # The rows of the stacked ``parts`` are sorted by fold. The original order of the instances is restored because
+        # OFO depends on this order.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))

@@ -32,14 +32,14 @@ class CommonThreshold(RankingMethod):
         "micro" computes the measure from counts summed over all labels. "instance" is the mean of the measure over
         instances (0/0 = 1).
     overlap : Overlap
-        The measure: `xmlc.metrics.measure.f_beta` or ``JACCARD``.
+        An F-measure made by `xmlc.metrics.measure.f_beta`, or ``JACCARD``.
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The common threshold, repeated m times. The dtype is float64 in the same case as for `STO`.
+        The common threshold, repeated m times. The dtype follows the same rule as in `STO`.
 
     Notes
     -----
@@ -75,7 +75,7 @@ class CommonThreshold(RankingMethod):
 
     def _best_of_instances(self, candidates: Candidates, Y: CSR) -> np.ndarray:
         """Return the best threshold for the mean over instances, uint32 (1,) as stored in `Candidates`."""
-        # Instances at the end without estimates and labels are left out, because they do not affect the choice.
+        # Trailing instances without estimates and labels are left out, because they do not affect the choice.
         in_use = np.flatnonzero((np.diff(candidates.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = int(in_use[-1]) + 1 if in_use.size else 0
         unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(candidates.lowest.size, dtype=np.int64)
@@ -95,8 +95,8 @@ class CommonThreshold(RankingMethod):
 
 
 # The measures of instances are summed as whole multiples of UNIT. The sum therefore does not depend on the order of
-# updates, and billions of updates cause no drift. The sum of 2^23 instances fits into 63 bits. For more than 2^23
-# instances, the unit doubles with each doubling of the number of instances.
+# updates, and billions of updates cause no drift. The sum of the measure over 2^23 instances fits into 63 bits. Beyond
+# 2^23 instances, the unit is doubled each time that the number of instances doubles.
 UNIT = 2.0**-40
 
 
@@ -124,22 +124,22 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     """Add the gain of each candidate to ``gains``.
 
-    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold. The gain is the
-    candidate's sum minus the sum of the next higher candidate.
+    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold. The gain of a
+    candidate is its sum minus the sum of the next higher candidate.
 
-    A predicted label changes only the measure of its instance. The kernel therefore sorts the estimates of one instance
-    at a time.
+    The kernel sorts the estimates of one instance at a time, because a predicted label changes only the measure of its
+    instance.
 
     Parameters
     ----------
-    spe, truth : KernelCSR
+    spe, truth : a `KernelCSR` each
         Estimates in the form of `Candidates.ranked`, and label sets.
     lowest : uint32 (c,)
         The lowest estimate that each candidate predicts, ascending.
     unit, gain, recall, shared : float64
         Arguments of `overlap_units`.
     gains : int64 (c,)
-        Differences in multiples of ``unit``. Updated in place.
+        Gains in multiples of ``unit``, updated in place.
     """
     if lowest.size == 0:
         return

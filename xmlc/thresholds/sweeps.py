@@ -28,7 +28,7 @@ class GridPoint(NamedTuple):
     ----------
     thresholds : ndarray of float32, shape (m,)
     c : float or None
-        The value c in the grid C. The horizontal axis of Figure 1 shows 1/c.
+        The value c in the grid C. The horizontal axis of Figure 1 in plt2016 shows 1/c.
     a, b : float or None
         The input parameters of OFO.
     """
@@ -111,7 +111,7 @@ class Tuned(NamedTuple):
     best : int
         Index of the best point.
     thresholds : ndarray of float32, shape (m,)
-        Thresholds of the best point. The dtype is float64 in the same case as for `xmlc.thresholds.STO`.
+        Thresholds of the best point. The dtype follows the same rule as in `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]
@@ -145,16 +145,17 @@ def tune(
     priors : ndarray, shape (m,), or None
         Shares of the labels in the training split. None uses the shares of the labels in ``Y``.
     grid : sequence of float
-        The set C.
+        The set C of values c to try.
     min_probability : float
         Minimum probability of the stored estimates. No threshold is lower than ``min_probability``.
     score_test : callable, optional
-        Function of a point's thresholds that returns their scores on the test set.
+        Function that takes the thresholds of a grid point and returns their scores on the test set.
     measure : str, optional
-        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. The measure is
-        a name that `xmlc.metrics.classification_metrics` returns. Higher values of the measure must be better.
+        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. The result of
+        `xmlc.metrics.classification_metrics` contains the names of all measures. Higher values of the measure must be
+        better.
     unlabelled : csr_array of float32, optional
-        Estimates that replace ``spe`` for a method that needs no validation set.
+        Estimates that replace ``spe`` if the method needs no validation set.
 
     Returns
     -------
@@ -230,8 +231,8 @@ def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray,
     """Yield the thresholds of the method ``for-<measure>``.
 
     For a macro-averaged measure, the method is STO with the measure instead of F. The minimum thresholds are
-    kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For any other average, the method is the
-    optimal common threshold, which needs neither a minimum nor a grid.
+    kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For a micro- or instance-averaged measure,
+    the method is the optimal common threshold, which needs neither a minimum nor a grid.
     """
     average, overlap = measure
     if average != "macro":
@@ -251,8 +252,8 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D chooses a from C. The authors' program chooses a from C and 1, and b from C. Table 4 reports other
-# values of a and b, too. The constants below add these values.
+# Appendix D of plt2016 chooses a from C. The authors' program chooses a from C and 1, and b from C. TABLE_4_A and
+# TABLE_4_B contain the values of a and b in Table 4 that are not in C.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
@@ -260,9 +261,9 @@ TABLE_4_B = (500, 5000, 20000, 100000)
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    There are 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. The ratio a/b is at most
-    0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold below the
-    label's bound.
+    The default grid gives 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. The ratio
+    a/b is at most 0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold
+    below the label's bound.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
@@ -276,14 +277,14 @@ def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) ->
 
 
 def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> GridPoints:
-    """Yield the thresholds of OFO for each point (a, b, c)."""
+    """Yield the thresholds of OFO for each grid point (a, b, c)."""
     nu, blocks = lower_bounds(priors), instances(spe, Y)
     for a, b, c in points:
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
 
 
 def fit_unlabelled(method: str, spe: CSR, priors: np.ndarray | None) -> ExpectedF:
-    """Return a fitted method of ``UNLABELLED_METHODS``, for the instances whose estimates are given."""
+    """Return a method of ``UNLABELLED_METHODS``, fitted to the given estimates."""
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
