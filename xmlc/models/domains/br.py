@@ -1,4 +1,4 @@
-"""Define the domains of `BinaryRelevance`. `ProbabilisticClassifierChain` has the same domains."""
+"""Define the domains of the hyperparameters of `BinaryRelevance`, which `ProbabilisticClassifierChain` also has."""
 
 from xmlc.kernels.domains import COMMON, POSITIVE, POSITIVE_OR_NONE, Ascending, Flag, whole
 

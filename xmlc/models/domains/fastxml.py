@@ -1,4 +1,4 @@
-"""Define the domains of `FastXML`."""
+"""Define the domains of the hyperparameters of `FastXML`."""
 
 from typing import Literal, get_args
 

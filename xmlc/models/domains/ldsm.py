@@ -1,4 +1,4 @@
-"""Define the domains of `LdSM`."""
+"""Define the domains of the hyperparameters of `LdSM`."""
 
 from typing import Literal, get_args
 
@@ -26,7 +26,7 @@ DOMAINS = {
     **COMMON,
     "n_trees": whole(1, TREES),
     "unit_norm": Flag(),
-    "arity": whole(2, 8),  # with arity 8, there are 2**8 sets of directions to choose from
+    "arity": whole(2, 8),  # training evaluates about 2**arity sets of directions per instance
     "max_nodes": whole(1, MANY, none=True),
     "exceed": Flag(),
     "epochs": whole(1, PASSES),

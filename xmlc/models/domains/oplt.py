@@ -1,4 +1,4 @@
-"""Define the domains of `OPLT`."""
+"""Define the domains of the hyperparameters of `OPLT`."""
 
 from typing import Literal, get_args
 

@@ -1,12 +1,12 @@
-"""Define the domains of `Parabel`."""
+"""Define the domains of the hyperparameters of `Parabel`."""
 
 from collections.abc import Mapping
 
 from xmlc.kernels.domains import EXCEPT_NONE, TREES, whole
 from xmlc.models.domains.plt import NODES
 
-# FEW contains Parabel's defaults for up to 1,000 labels with a training instance. MANY contains the defaults for more
-# labels (docs/models.md).
+# FEW contains Parabel's defaults if at most 1,000 labels have a training instance. MANY contains Parabel's defaults if
+# more than 1,000 labels have a training instance (docs/models.md).
 MANY_LABELS = 1000
 FEW: Mapping[str, object] = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
 MANY: Mapping[str, object] = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}

@@ -1,4 +1,4 @@
-"""Define the domains of `ProbabilisticClassifierChain`."""
+"""Define the domains of the hyperparameters of `ProbabilisticClassifierChain`."""
 
 from typing import Literal, get_args
 

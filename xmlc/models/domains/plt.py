@@ -1,4 +1,4 @@
-"""Define the domains of `PLT` and of all label trees."""
+"""Define the domains of the hyperparameters of `PLT`. `Parabel` and `OPLT` share some of these domains."""
 
 from typing import Literal, get_args
 
@@ -24,13 +24,14 @@ SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
-# USUAL_ARITY maps upper limits of the number of labels to default arities of a k-means tree. If there are more labels
-# than the largest limit, the default is 128 (docs/models.md). The default is the arity among 16, 32, 64 and 128 that
-# gives the tree the fewest levels. If several arities give equally few levels, the default is the smallest of these
-# arities. With one more level, the lowest inner nodes would have only a few labels (`largest_leaf`).
+# USUAL_ARITY contains default arities of a k-means tree. Each key is the largest number of labels for which the value
+# is the default arity. If there are more labels than the largest key, the default arity is 128 (docs/models.md). Among
+# the arities 16, 32, 64 and 128, the default arity gives the tree the fewest levels. If several arities give equally
+# few levels, the default is the smallest of these arities. In a tree with one more level, the lowest inner nodes would
+# have only a few labels (see `largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-LARGEST_OF_SGD = 18_000  # with more labels, an arity above 16 makes SGD three times as slow for little gain
+LARGEST_OF_SGD = 18_000  # with more than 18,000 labels, an arity above 16 makes SGD three times as slow for little gain
 
 NODES = {
     **COMMON,

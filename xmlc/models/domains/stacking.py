@@ -1,8 +1,8 @@
-"""Define the domains of `Stacking`."""
+"""Define the domains of the hyperparameters of `Stacking`."""
 
 from xmlc.kernels.domains import COMMON, MANY, Named, NumberRange, whole
 
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # each default member is a pair of a name and an estimator's name
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # Each pair names a default member and its estimator.
 OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),

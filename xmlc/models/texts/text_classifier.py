@@ -26,7 +26,7 @@ from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # `partial_fit` hashes texts into this number of features.
+STREAMED = 2**20  # By default, `partial_fit` hashes texts into 2**20 features.
 
 
 class TextClassifier(Estimator):
@@ -35,18 +35,19 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator, of which `fit` trains a copy. The default is `xmlc.models.Stacking`, or `xmlc.models.OPLT` for
-        `partial_fit`.
+        The estimator that predicts labels from features. `fit` trains a copy of ``estimator``. The default estimator is
+        `xmlc.models.Stacking` for `fit`, and `xmlc.models.OPLT` for `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer from texts to features, of which `fit` trains a copy. The default is a ``TfidfVectorizer``. For
-        `partial_fit`, the default is a ``HashingVectorizer``, which needs no vocabulary.
+        The transformer that turns texts into features. `fit` trains a copy of ``vectorizer``. For `fit`, the default
+        vectorizer is a ``TfidfVectorizer``. For `partial_fit`, the default vectorizer is a ``HashingVectorizer``, which
+        needs no vocabulary.
 
     Attributes
     ----------
     classes_ : ndarray of object, shape (m,)
         Names of the labels, sorted after `fit`, and in order of first appearance after `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
-        The fitted copies.
+        The fitted copies of ``estimator`` and ``vectorizer``.
 
     Examples
     --------
@@ -72,18 +73,18 @@ class TextClassifier(Estimator):
         label_lists : iterable of iterable of str, length n
             Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each text, if the estimator accepts it. Texts of weight 0 are left out. The vectorizer ignores all
-            other weights.
+            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of training. The
+            vectorizer treats all other texts alike.
 
         Raises
         ------
         XmlcError
-            A string is given instead of a list of names, the lengths differ, no text has a word, or scikit-learn is not
-            installed.
+            The label names of a text are a string instead of a list, ``texts`` and ``label_lists`` differ in length, no
+            text has a word, or scikit-learn is not installed.
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
-            raise InvalidDataError("texts: found none, expected at least one. Check how they are read.")
+            raise InvalidDataError("texts: found none, expected at least one. Check how the texts are read.")
         if sample_weight is not None:
             sample_weight = sample_weights(sample_weight, len(texts))
             kept = np.flatnonzero(sample_weight)
@@ -104,11 +105,12 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            The reasons are the same as for `fit`. The error is also raised if the estimator has no ``partial_fit``, the
-            vectorizer learns a vocabulary, or one of their settings has changed since learning began.
+            The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, or the vectorizer learns a
+            vocabulary. The error is also raised if a setting of the estimator or vectorizer has changed since learning
+            began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
-        if not texts:  # a batch of a stream may be empty
+        if not texts:  # an empty batch of a stream changes nothing
             return self
         if not hasattr(self, "estimator_"):
             hashed = {"n_features": STREAMED, "alternate_sign": False}
@@ -119,7 +121,7 @@ class TextClassifier(Estimator):
             estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
-                raise XmlcError(f"found {type(part).__name__}, expected one with partial_fit. Use {example}.")
+                raise XmlcError(f"found {type(part).__name__}, expected an object with partial_fit. Use {example}.")
         column = {name: j for j, name in enumerate(classes)}
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
@@ -130,15 +132,15 @@ class TextClassifier(Estimator):
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
-        """Return the labels of each text as pairs of name and estimate, best first.
+        """Return the labels of each text as pairs of name and estimated probability, most probable first.
 
         Parameters
         ----------
         texts : iterable of str
             Texts to classify.
         k : int, optional
-            Number of labels per text. A text gets fewer labels if the estimator ranks fewer labels. By default, a text
-            gets the labels of `predict_sets`, whose number varies and may be 0.
+            Number of labels per text. If the estimator ranks fewer than ``k`` labels for a text, the text gets only
+            these labels. By default, a text gets the label set that `predict_sets` returns, which may be empty.
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
@@ -151,15 +153,16 @@ class TextClassifier(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels of each text, as positions in ``classes_``, and the labels' estimates.
 
-        Estimates are multiplied by ``label_weights``, one weight for each label of ``classes_``. A label of weight 0 is
-        never returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
+        The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of weight 0 is never
+        returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
         """
         return self._fitted().predict_top_k(self.features(texts), k, label_weights)
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates above a threshold as a csr_array of float32, shape (n, m).
+        """Return the estimated probabilities above a threshold as a csr_array of float32, shape (n, m).
 
-        Column j is the label ``classes_[j]``. Methods of `xmlc.thresholds` and `xmlc.inference` accept this matrix.
+        Column j contains the estimates of label ``classes_[j]``. Methods of `xmlc.thresholds` and `xmlc.inference`
+        accept the returned matrix.
         """
         return self._fitted().predict_proba(self.features(texts), threshold)
 
@@ -171,9 +174,10 @@ class TextClassifier(Estimator):
         texts : iterable of str
             Texts to classify.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the set of each text has the largest expected F-measure (`xmlc.inference.meuf`). If you pass one
-            threshold, or one per label, a set contains the labels whose estimates exceed their threshold. A fitted
-            method, such as `xmlc.thresholds.LabelSets`, receives the estimates above 1e-4.
+            By default, the label set of each text is the set with the largest expected F-measure
+            (`xmlc.inference.meuf`). If you pass one threshold, or one threshold per label, a set contains the labels
+            whose estimates exceed the threshold. If you pass a fitted method, such as `xmlc.thresholds.LabelSets`, the
+            method chooses the sets from all estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
@@ -184,28 +188,29 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's searches and cross-validation use this score by default. A text without a label from the training
-        set always counts as wrong.
+        scikit-learn's hyperparameter searches and cross-validation use P@1 by default. If none of a text's labels
+        occurs in the training set, the text counts as wrong.
 
         Parameters
         ----------
         texts, label_lists
-            As for `fit`.
+            The texts and the label names of each text, as for `fit`.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         first = [{name for name, _ in pairs} for pairs in self.predict(texts, 1)]
         return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, also nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
+        """Set hyperparameters, including nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
 
-        If ``estimator`` is None and you set a hyperparameter of the estimator, ``estimator`` becomes the default
-        estimator of `fit` with this hyperparameter. The same holds for ``vectorizer``.
+        If ``estimator`` is None, an argument ``estimator__NAME`` first sets ``estimator`` to the default estimator of
+        `fit`. If ``vectorizer`` is None, an argument ``vectorizer__NAME`` first sets ``vectorizer`` to the default
+        vectorizer of `fit`.
 
         Raises
         ------
         InvalidParameterError
-            The hyperparameter does not exist.
+            A hyperparameter does not exist.
         """
         defaults = {"estimator": estimator_class(DEFAULT), "vectorizer": partial(make_vectorizer, "TfidfVectorizer")}
         for part, make in defaults.items():
@@ -214,10 +219,11 @@ class TextClassifier(Estimator):
         return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
-        """Write the classifier to a folder: the model, the vectorizer and the label names.
+        """Write the fitted estimator, the fitted vectorizer and the label names to a folder.
 
-        scikit-learn's three text vectorizers with plain settings are written as JSON and arrays. Any other vectorizer
-        is written as a joblib pickle. Loading a pickle runs code, so `load` then needs ``trusted=True``.
+        A text vectorizer of scikit-learn whose settings are plain values is written as JSON and arrays. Any other
+        vectorizer is written as a joblib pickle. Loading a pickle may run code, so `load` needs ``trusted=True`` for a
+        folder with a pickle.
         """
         self._fitted()
         with atomic_folder(path) as folder:
@@ -227,19 +233,19 @@ class TextClassifier(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a classifier written by `save`. The arrays of the estimator are memory-mapped.
+        """Read a classifier that `save` wrote. The arrays of the estimator are memory-mapped.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Whether to load pickles that joblib stored. Loading a pickle runs code from the folder.
+            Whether to load pickles that joblib stored. Loading a pickle may run code from the folder.
 
         Raises
         ------
         XmlcError
-            The folder contains no text classifier, a file was changed after `save`, or the vectorizer needs
-            ``trusted``.
+            The folder contains no text classifier, a file was changed after `save`, or the folder contains a pickle and
+            ``trusted`` is false.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -261,7 +267,11 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
-        """Return an unfitted vectorizer and estimator. ``words`` and ``default`` name the classes that replace None."""
+        """Return an unfitted vectorizer and estimator.
+
+        ``words`` is the vectorizer's class if ``vectorizer`` is None. ``default`` is the estimator's class if
+        ``estimator`` is None.
+        """
         made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator
         if estimator is None:
@@ -278,7 +288,7 @@ class TextClassifier(Estimator):
         return self.estimator_
 
     def features(self, texts: Iterable[str]) -> Any:
-        """Return the features of texts that ``estimator_`` receives, a sparse matrix of shape (n, d)."""
+        """Return the features of texts as a sparse matrix of shape (n, d), the input of ``estimator_``."""
         n_features, texts = self._fitted().n_features_in_, _texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, n_features), dtype=np.float32)
@@ -288,7 +298,10 @@ class TextClassifier(Estimator):
 def named_labels(
     names: Any, labels: np.ndarray, scores: np.ndarray, digits: int | None = None
 ) -> list[list[tuple[Any, float]]]:
-    """Return the ranked labels of each instance as pairs of name and score, rounded to ``digits`` if given."""
+    """Return the ranked labels of each instance as pairs of name and score.
+
+    If ``digits`` is given, scores are rounded.
+    """
     return [
         [(names[j], score if digits is None else round(score, digits)) for j, score in zip(row, of) if j >= 0]
         for row, of in zip(labels.tolist(), scores.tolist(), strict=True)
@@ -301,13 +314,13 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
         return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
     except FileNotFoundError as error:
         raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
-    except ValueError as error:  # For example, no text has a word.
+    except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
         said = "Change the texts or the settings of the vectorizer."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return texts as a list. Raise an error for a single text, because iterating over a text would yield letters."""
+    """Return texts as a list. A single string raises an error, because iterating over a string would yield letters."""
     given: Any = texts
     if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
         what = "a table" if hasattr(texts, "columns") else shown(texts)
@@ -315,7 +328,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
         raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
-        if not isinstance(text, str):  # For example, None or NaN marks a missing text in a table.
+        if not isinstance(text, str):  # A missing text of a table may be None or NaN.
             said = "Use an estimator of xmlc.models for features." if hasattr(text, "shape") else "Drop or convert it."
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
     return found
@@ -324,7 +337,7 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
 def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """Check the texts and the label names of each text, and return both as lists."""
+    """Check the texts and the label names of each text, and return a list of texts and a list of label lists."""
     if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
         found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
         said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
@@ -346,20 +359,20 @@ def _checked(
         else:
             lists[i] = list(names)
             wrong = [name for name in lists[i] if not isinstance(name, str)]
-            if wrong:  # Numbers suggest a label matrix, which only estimators accept.
+            if wrong:  # If names are numbers, the user probably passed a label matrix, which only estimators accept.
                 found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
         if said:
             raise InvalidDataError(f"labels of text {i}: found {shown(found)}, expected {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
         for string in strings:
             if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
-                said = "expected valid Unicode. Read the file with its encoding."
+                said = "expected valid Unicode. Read the file with the correct encoding."
                 raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
     return texts, lists
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
-    """Return label sets as a csr_array of bool, shape (n, m), from lists of names and the column of each name."""
+    """Return label sets as a csr_array of bool, shape (n, m). ``column`` maps each label name to its column."""
     sets = [sorted({column[name] for name in names}) for names in label_lists]
     indptr = np.cumsum([0, *map(len, sets)])
     indices = np.array([j for each in sets for j in each], dtype=np.int32)

@@ -11,8 +11,8 @@ from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
 from xmlc.models import pickled
 
-# These vectorizers are stored without a pickle. All learn at most a vocabulary, except TfidfVectorizer, which also
-# learns word weights.
+# KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing, CountVectorizer learns
+# a vocabulary, and TfidfVectorizer also learns word weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
@@ -32,7 +32,7 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
     Raises
     ------
     InvalidParameterError
-        The value is not a vectorizer.
+        The argument is not a vectorizer object.
     """
     from sklearn.base import clone
 
@@ -68,9 +68,9 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     folder : Path
         Folder with the files of the vectorizer.
     about : dict
-        Result of `save_vectorizer`.
+        The JSON entries that `save_vectorizer` returned.
     trusted : bool
-        Whether to read a vectorizer that joblib stored. Reading this file may run code.
+        Whether to read a vectorizer that joblib stored as a pickle. Reading a pickle may run code.
 
     Raises
     ------

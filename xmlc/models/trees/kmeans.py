@@ -15,17 +15,19 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-# In Parabel, the lowest inner nodes have at most this many labels. In xmlc, the number is only a target
-# (`largest_leaf`).
+# In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, 100 labels are only a target (see
+# `largest_leaf`).
 LABELS_PER_LEAF = 100
-# A segment with fewer non-zeros than this number is one task, together with all segments below it.
+# A segment is a range of labels. A single task bisects a segment and all its parts if the segment has fewer non-zeros
+# than this number.
 MIN_NONZEROS_TO_SPLIT = 1 << 20
-MAX_SEGMENTS_TO_SPLIT = 64  # A segment with less than 1 / 64 of all non-zeros is also one task.
-MIN_GAIN = 1e-4  # Rounds continue while the mean cosine increases by at least this number (Parabel).
+MAX_SEGMENTS_TO_SPLIT = 64  # A single task also bisects a segment with less than 1 / 64 of all non-zeros.
+MIN_GAIN = 1e-4  # A bisection continues while the mean cosine increases by at least 1e-4, as in Parabel.
 MAX_ROUNDS = 50
 NO_SIDE = -1
 RESOLUTION = 2.0**20  # Rounding of cosine differences to multiples of 1 / RESOLUTION removes float32 errors.
-# If the squared length of a sum is below this number, the rows cancel out and the length is a rounding error.
+# If the squared length of a sum of rows is below this number, the rows cancel out, and the length is only a rounding
+# error.
 MIN_SQUARE = 1e-6
 
 
@@ -35,26 +37,28 @@ def kmeans_tree(
     """Build a label tree by hierarchical balanced spherical 2-means.
 
     A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds of bisection. The
-    sizes of two halves differ by at most one. A node with at most ``max_leaf`` labels is not split. The children of
-    such a node are leaves, one for each label of the node. An arity above 2 merges several levels of the binary tree
-    into one.
+    sizes of the two halves of a bisection differ by at most one. The children of a node with at most ``max_leaf``
+    labels are leaves, one for each label of the node. With an arity above 2, several levels of the binary tree are
+    merged into one level.
 
-    A bisection starts from two random members as centroids. Each round sorts the labels by the difference of their
-    cosines to the two centroids, and splits the sorted labels in half. The mean of each half is its centroid in the
-    next round. The bisection ends after 50 rounds, or when the mean cosine increases by less than 1e-4. The method is
-    Parabel's (Prabhu et al. 2018), and builds the trees of oplt2021 (Section 5).
+    The first two centroids of a bisection are the representations of two random labels. Each round sorts the labels by
+    the difference of their cosines to the two centroids, and splits the sorted labels in half. The means of the two
+    halves are the centroids of the next round. The bisection ends after 50 rounds, or when the mean cosine between
+    labels and centroids increases by less than 1e-4. The method was introduced for Parabel (Prabhu et al. 2018). The
+    paper oplt2021 (Section 5) also builds its trees by this method.
 
     Parameters
     ----------
     representations : csr_array, shape (m, d)
-        One row per label, of unit length or empty, see `xmlc.models.trees.representations.label_representations`.
+        One row per label, see `xmlc.models.trees.representations.label_representations`. Each row has unit length or is
+        empty.
     arity : int
         Degree b of the inner nodes, a power of two, at least 2.
     max_leaf : int or None
-        The largest number of labels of a node that is not split, at least 1. `xmlc.models.trees.kmeans.largest_leaf`
-        defines the number for None.
+        The largest number of labels of a node whose children are leaves, at least 1. None selects the result of
+        `xmlc.models.trees.kmeans.largest_leaf`.
     seed : int
-        Seed of the first centroids. Each node has a separate random stream.
+        Seed of the random first centroids. Each node has a separate random stream.
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any number of threads.
 
@@ -72,7 +76,7 @@ def kmeans_tree(
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
     nodes, first_children, labels = [(0, m)], [1], []
-    for start, end in nodes:  # the loop appends to the list, so nodes are in breadth-first order
+    for start, end in nodes:  # the loop appends to ``nodes``, so that nodes are in breadth-first order
         below = []
         if end - start > max_leaf:
             below = [(start, end)]
@@ -87,12 +91,13 @@ def kmeans_tree(
 
 
 def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
-    """Return the largest number of labels of a node that is not split.
+    """Return the largest number of labels of a node whose children are leaves.
 
-    If ``max_leaf`` is None, the depth is chosen so that the last inner nodes have about 100 labels. A node of s labels
-    is split if its children's sizes are nearer to 100 labels than its own size: s / 100 > 100 / (s / arity). The last
-    inner nodes have from 100 / sqrt(arity) to 100 sqrt(arity) labels. A fixed limit of 100 would add a whole level even
-    for a small excess. For example, with 26,296 labels below 256 nodes, each node has 103 labels.
+    If ``max_leaf`` is None, the depth of the tree is chosen so that the lowest inner nodes have about 100 labels. A
+    node of s labels is split if the size s / arity of its children is relatively nearer to 100 than s:
+    s / 100 > 100 / (s / arity). The lowest inner nodes thus have 100 / sqrt(arity) to 100 sqrt(arity) labels. With a
+    fixed limit of 100, a small excess would add a whole level to the tree. For example, 256 nodes have 103 labels each
+    if the tree has 26,296 labels.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
@@ -111,14 +116,14 @@ def _order_labels(
 ) -> np.ndarray:
     """Return the labels in the order of the tree's leaves, int64 (m,).
 
-    The number of labels fixes the sizes of all segments, so the order of the labels determines the tree. Large segments
-    are bisected level by level. A smaller segment and all segments below it form an independent task.
+    The sizes of all segments follow from the number of labels, so that the order of the labels determines the tree.
+    Large segments are bisected level by level. A single task bisects a smaller segment and all its parts.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
     common = (reps, n_features, order, depth, max_leaf, key, limit)
-    level = [(0, m, 1, 0)] if m > max_leaf else []  # if the list is empty, no kernel is compiled
+    level = [(0, m, 1, 0)] if m > max_leaf else []  # with an empty list, no kernel is compiled
     while level:
         found = run_tasks(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
@@ -138,18 +143,20 @@ def _halves(start: int, end: int) -> list[tuple[int, int]]:
 def move_members(rows, members, before, after, sums):
     """Subtract each member's row from the sum of its old side, and add the row to the sum of its new side.
 
-    The time depends only on the number of members that change sides. After the first round, few members change sides.
+    The running time depends only on the number of members that change sides. After the first round, few members change
+    sides.
 
     Parameters
     ----------
     rows : KernelCSR
-        Representations.
+        Representations of the labels.
     members : int64
-        Rows of the node.
+        Row numbers of the node's labels.
     before, after : int8 (members.size,)
         Old and new side of each member. The old side may be `NO_SIDE`.
     sums : float32 (d, 2)
-        Updated in place. The two sums of a feature are adjacent, so both take only one cache miss.
+        The sum of the rows on each side, updated in place. The two sums of a feature are adjacent in memory, so that
+        they cost only one cache miss.
     """
     for i in range(members.size):
         old, new = before[i], after[i]
@@ -167,9 +174,10 @@ def move_members(rows, members, before, after, sums):
 
 @njit(cache=True, nogil=True)
 def clear_members(rows, members, sums):
-    """Set the sums of all members' features to zero, either one by one or all at once, whichever writes fewer numbers.
+    """Set the sums of all features of the members to zero.
 
-    The arguments are the same as for `move_members`.
+    If the members have more non-zeros than there are features, the kernel sets the whole array at once. `move_members`
+    describes the arguments.
     """
     nonzeros = 0
     for member in members:
@@ -185,15 +193,15 @@ def clear_members(rows, members, sums):
 
 @njit(cache=True, nogil=True)
 def multiply_members(rows, members, sums, products):
-    """Compute the inner products of the members with the two sums.
+    """Compute the inner products of each member's row with the sums of both sides.
 
-    For each non-zero, the kernel reads 8 bytes of the row and 8 bytes of the sums. Each product is computed as two
-    float32 sums, so that an addition need not wait for the previous addition.
+    For each non-zero, the kernel reads 8 bytes of the row and 8 bytes of the sums. Each inner product is accumulated in
+    two float32 sums, so that an addition need not wait for the previous addition.
 
     Parameters
     ----------
     rows, members, sums
-        As for `move_members`.
+        See `move_members`.
     products : float64 (n, 2)
         Overwritten with the inner products.
     """
@@ -219,20 +227,20 @@ def multiply_members(rows, members, sums, products):
 
 @njit(cache=True, nogil=True)
 def halve(products, sides, halves):
-    """Assign the half of the members nearer to side 0's centroid to side 0, and the other members to side 1.
+    """Assign the half of the members that is nearer to the centroid of side 0 to side 0, and the other half to side 1.
 
-    The squared length of a side's sum is the total of the inner products of the sum with the side's members. No pass
-    over all d features is therefore needed. A sum of length zero has cosine 0 with every member. If two members are
-    equally near, the member with the smaller number is assigned to side 0 first.
+    The squared length of a side's sum equals the total of the inner products of this sum with the side's members. The
+    squared lengths are therefore computed without a pass over all d features. A sum of length zero has cosine 0 with
+    every member. If two members are equally near, the member with the smaller number is assigned to side 0 first.
 
     Parameters
     ----------
     products : float64 (n, 2)
         Inner products of each member with the sums of the two sides.
     sides : int8 (n,)
-        The side of each member in the sums.
+        The side to whose sum each member contributes. `NO_SIDE` marks a member that contributes to no sum.
     halves : int8 (n,)
-        Overwritten with the new sides. If the number of members is odd, side 0 is larger.
+        Overwritten with the new side of each member. If the number of members is odd, side 0 is larger.
 
     Returns
     -------
@@ -269,13 +277,14 @@ def bisect(rows, members, key, sums):
     Parameters
     ----------
     rows : KernelCSR
-        Representations: rows of unit length or empty.
+        Representations of the labels. Each row has unit length or is empty.
     members : int64
-        Numbers of the rows, ascending, at least two.
+        Row numbers of the node's labels in ascending order, at least two.
     key : uint64
-        Random stream of the node. Its first two numbers select two members as first centroids.
+        Random stream of the node. The first two numbers of the stream select the two members that are the first
+        centroids.
     sums : float32 (d, 2)
-        Scratch, zero on entry and on return.
+        Scratch array, all zero before and after the call.
 
     Returns
     -------
@@ -310,9 +319,10 @@ def bisections_left(size, left, depth, max_leaf):
     size : int
         Number of labels of the segment.
     left : int
-        Remaining rounds until the children of the segment's node are complete. If 0, the segment is a node.
+        Number of rounds that remain until the children of the segment's node are complete. With 0, the segment itself
+        is a node.
     depth : int
-        Number of rounds for a node with more than ``max_leaf`` labels.
+        Number of bisection rounds that split a node with more than ``max_leaf`` labels.
     max_leaf : int
         The largest number of labels of a node that is not bisected.
     """
@@ -323,12 +333,12 @@ def bisections_left(size, left, depth, max_leaf):
 
 @njit(cache=True, nogil=True)
 def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
-    """Bisect a segment of ``order`` in place. If the segment is not large, also bisect all segments below it.
+    """Bisect a segment of ``order`` in place. If the segment is not large, also bisect all its parts.
 
     Parameters
     ----------
     rows : KernelCSR
-        Representations (m, n_features): rows of unit length or empty.
+        Representations of the labels (m, n_features). Each row has unit length or is empty.
     n_features : int
         Number of features.
     order : int64 (m,)
@@ -338,15 +348,16 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
     key : uint64
         Random stream of the tree.
     most_nonzeros : int
-        The largest number of non-zeros of a segment that is not large.
+        A segment with more than this number of non-zeros is large.
     segment : tuple of int
-        Start, end, number of the segment in the binary tree, and remaining rounds (see `bisections_left`). The root
-        has number 1. The number and ``key`` define the random stream of the segment.
+        Four properties of the segment: its start, its end, its number in the binary tree, and its number of remaining
+        rounds (see `bisections_left`). The root of the binary tree has number 1. The segment's number and ``key``
+        define the random stream of the segment.
 
     Returns
     -------
     list of tuple
-        The two halves of a large segment. The list is empty for other segments.
+        The two halves of the segment if the segment is large, and an empty list otherwise.
     """
     nonzeros, (start, end, _, _) = 0, segment
     for label in order[start:end]:

@@ -16,13 +16,13 @@ from xmlc.kernels.indices import Malformed
 class LabelTree:
     """Represent a rooted tree whose leaves are labels (plt2016, Section 5.2).
 
-    Nodes are numbered in breadth-first order from the root, which is 0. The children of node ``t`` therefore have the
+    Nodes are numbered in breadth-first order from the root, which has number 0. The children of node ``t`` have the
     contiguous numbers ``children[t] .. children[t + 1] - 1``. A leaf has no children.
 
     Attributes
     ----------
     children : ndarray of int64, shape (n_nodes + 1,)
-        The node number of each node's first child.
+        The number of the first child of each node.
     parent : ndarray of int32, shape (n_nodes,)
         Parent of each node, -1 for the root.
     label : ndarray of int32, shape (n_nodes,)
@@ -35,26 +35,26 @@ class LabelTree:
 
     @classmethod
     def from_children(cls, children: np.ndarray, label: np.ndarray) -> LabelTree:
-        """Build a tree from the two arrays that define it, and check the arrays.
+        """Check the two arrays that define a tree, and build the tree.
 
         Parameters
         ----------
         children : ndarray of int, shape (n_nodes + 1,)
-            The node number of each node's first child.
+            The number of the first child of each node.
         label : ndarray of int, shape (n_nodes,)
             Label of each leaf, -1 for an inner node.
 
         Raises
         ------
         Malformed
-            The nodes are not a tree in breadth-first order, or the leaves do not have one distinct label each.
+            The nodes are not a tree in breadth-first order, a leaf has no label, or two leaves have the same label.
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
         n_nodes = label.size
         degree = np.diff(children)
         if children.size != n_nodes + 1 or n_nodes == 0 or children[0] != 1 or children[-1] != n_nodes:
-            raise Malformed("children", "found no label tree, expected entries from 1 to the number of nodes")
+            raise Malformed("children", "found no label tree, expected first entry 1 and last entry n_nodes")
         if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
             raise Malformed("children", "found no label tree, expected nodes in breadth-first order")
         leaves = degree == 0
@@ -74,14 +74,17 @@ class LabelTree:
         """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
 
-    @cached_property  # The degree is cached, because computing it takes longer than a search for one instance.
+    @cached_property  # cached, because computing the degree takes longer than a search for one instance
     def max_degree(self) -> int:
         """Return the largest number of children of a node."""
         return int(np.diff(self.children).max())
 
     @property
     def leaf(self) -> np.ndarray:
-        """Return the leaf of each label from 0 to the tree's largest label, int32. A missing label has the leaf -1."""
+        """Return the leaf of each label from 0 to the tree's largest label, int32.
+
+        The result for a label without a leaf is -1.
+        """
         leaves = np.flatnonzero(self.label >= 0)
         result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
@@ -96,8 +99,9 @@ class LabelTree:
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
         """Return the threshold of each node, given the thresholds of the labels.
 
-        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the minimum over its
-        children. One search can then use a different threshold for each label (plt2016, Section 5.2).
+        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the minimum of its
+        children's thresholds. With node thresholds, one search can use a different threshold for each label (plt2016,
+        Section 5.2).
 
         Parameters
         ----------
@@ -112,8 +116,9 @@ class LabelTree:
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
         inner = np.flatnonzero(~leaves)
-        # Children of consecutive inner nodes are contiguous, so one segmented minimum covers a level.
-        # The loop starts at the deepest level, because the minimum of a node depends on the minima of its children.
+        # Children of consecutive inner nodes are contiguous, so that one call of ``reduceat`` computes the minima of a
+        # level. The loop starts at the deepest level, because the minimum of a node depends on the minima of its
+        # children.
         level_ends = self._level_ends()
         for start, end in reversed(list(zip([0, *level_ends[:-1]], level_ends))):
             level = inner[np.searchsorted(inner, start) : np.searchsorted(inner, end)]
@@ -124,9 +129,9 @@ class LabelTree:
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return the largest weight of the labels below each node, float64 (n_nodes,).
+        """Return for each node the largest weight of the labels below the node, float64 (n_nodes,).
 
-        The result of a node is NaN if all weights below the node are 0.
+        The result for a node is NaN if all labels below the node have weight 0.
 
         Parameters
         ----------
@@ -137,7 +142,7 @@ class LabelTree:
         return np.where(largest > 0, largest, np.nan)
 
     def over(self, labels: np.ndarray) -> LabelTree:
-        """Return the same tree with label j replaced by ``labels[j]``."""
+        """Return a copy of the tree in which ``labels[j]`` replaces label j."""
         return replace(self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32))
 
     def _level_ends(self) -> list[int]:
@@ -156,7 +161,7 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
     Parameters
     ----------
     labels : ndarray of int, shape (m,)
-        A permutation of 0 .. m - 1.
+        The labels of the leaves, a permutation of 0 .. m - 1.
     arity : int
         Degree b of the tree, at least 2.
     """

@@ -10,9 +10,10 @@ from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-# A task has this many non-zeros. The non-zeros of an instance count once for each of its labels.
+# One task adds up about this number of non-zeros. The non-zeros of an instance count once for each label of the
+# instance.
 NONZEROS_PER_TASK = 1 << 20
-PIECES_AT_ONCE = 32  # At most this many finished tasks are in memory: 256 MB, or more if one label exceeds a task.
+PIECES_AT_ONCE = 32  # At most 32 results of tasks are in memory at once: 256 MB, or more for very frequent labels.
 # A row whose squared length is below this number is not scaled, because its values may be too small for float32.
 LEAST_SQUARE = 1e-70
 
@@ -22,13 +23,12 @@ def label_representations(
 ) -> sparse.csr_array:
     """Return a vector for each label: the sum of its instances' unit-length features, scaled to unit length.
 
-    Parabel averages the features of a label's positive instances in the same way (Prabhu et al., "Parabel: Partitioned
-    label trees for extreme classification with application to dynamic search advertising", WWW 2018). The result is
-    the product of Y's transpose and X, computed in sparse blocks of rows. The sums are computed in float64 and rounded
-    once.
+    Parabel represents labels in the same way (Prabhu et al., "Partitioned label trees for extreme classification with
+    application to dynamic search advertising", WWW 2018). The sums are the product of the transpose of Y and X. The
+    product is computed in sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
 
     The function needs memory for the result, for the values of X in float64, and for some finished blocks. Each thread
-    also needs the sums of a block and 12 bytes per feature.
+    also needs memory for the sums of a block, and 12 bytes per feature.
 
     Parameters
     ----------
@@ -40,9 +40,10 @@ def label_representations(
         Number of threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for any number of
         threads.
     most_features : int or None
-        The largest number of features of a label. A label keeps the features with the largest absolute sums. If sums
-        are equal, the feature with the smaller number is kept. None keeps all features. A label with many instances has
-        most features of the vocabulary. For a dataset of the size of Amazon-3M, all features would take 20 GB.
+        The largest number of features in the vector of a label. The vector keeps the features with the largest absolute
+        sums. If absolute sums are equal, the feature with the smaller number is kept. None keeps all features. The
+        vector of a label with many instances contains most features of the vocabulary. For a dataset of the size of
+        Amazon-3M, vectors with all features would take 20 GB.
     weights : ndarray of float32, shape (n,), optional
         Weight of each instance in the sums.
 
@@ -61,7 +62,7 @@ def label_representations(
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
     if weights is not None:
         by_label.data *= weights[by_label.indices]
-    # this is 1 plus the mean number of non-zeros of an instance, rounded down
+    # The cost of an instance is 1 plus the mean number of non-zeros, rounded down.
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)
     blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
@@ -85,8 +86,8 @@ def _represent(
     n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
     indices, data = sums.indices, _unit_length(rows, sums.data, n)
     if most_features is not None:
-        # The bits of absolute float32 values have the same order as the values. The stable sort puts the smaller
-        # feature first.
+        # Absolute float32 values have the same order as their bits, read as integers. Among equal values, the
+        # stable sort puts the smaller feature first.
         heaviest_first = np.argsort((rows << 32) - np.abs(data).view(np.int32), kind="stable")
         ranks = np.empty(rows.size, dtype=np.int64)
         ranks[heaviest_first] = np.arange(rows.size) - sums.indptr[rows]
@@ -99,18 +100,19 @@ def _represent(
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
-    """Return the sum of each label's instances in x (n, d), added in row order, for labels ``start .. end - 1``.
+    """Return the sum of the instances of each label from ``start`` to ``end - 1``, added in the row order of x (n, d).
 
-    All arrays are float64. The features of the result are sorted.
+    The arguments and the result have float64 values. The features of the result are sorted.
     """
-    # The products are exact because their factors are float32 numbers. The two conversions sort the features.
+    # The products are exact because their factors fit into float32. Conversion to CSC and back to CSR sorts the
+    # features of each row.
     return (by_label[start:end] @ x).tocsc().tocsr()
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return rows scaled to unit length, float32.
+    """Return the values of rows, scaled so that each row has unit length, float32.
 
-    Rows near zero are not scaled. ``rows`` contains the row number of each value.
+    Rows of nearly zero length are not scaled. ``rows`` contains the row number of each value.
     """
     exact = values.astype(np.float64)
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)  # `bincount` adds in a fixed order
