@@ -1,4 +1,4 @@
-"""Grow one tree of the forest (Prabhu and Varma, KDD 2014, Algorithms 1-2). Kernels."""
+"""Grow one tree of a FastXML forest with compiled kernels (Prabhu and Varma, KDD 2014, Algorithms 1-2)."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ from xmlc.models.fastxml._partition import partition_by_ndcg
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees of a forest in flat arrays. Inner nodes and leaves are numbered across the trees.
+    """Hold all trees of a forest in flat arrays.
+
+    All inner nodes of the forest are numbered from 0, and so are all leaves.
 
     Attributes
     ----------
     roots : ndarray of int32, shape (n_trees,)
         Root of each tree: the number of an inner node, or ~l for leaf number l.
     children : ndarray of int32, shape (2 * n_inner,)
-        Children of inner node t, at index 2 t for the negative side and 2 t + 1 for the positive side. The children are
-        encoded as in ``roots``.
+        Children of each inner node. Index 2 t contains the child of inner node t on the negative side, and index
+        2 t + 1 the child on the positive side. A child is the number of an inner node, or ~l for leaf number l.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
-        Start of each inner node's weights.
+        Start of each inner node in ``features`` and ``weights``.
     features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
-        Sparse weights of each inner node, features ascending.
+        Sparse weights of each inner node, in ascending order of features.
     biases : ndarray of float32, shape (n_inner,)
         Bias of each inner node.
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
-        Start of each leaf's labels.
+        Start of each leaf in ``labels`` and ``counts``.
     labels : ndarray of uint32, counts : ndarray of uint32
         Labels of each leaf in ascending order, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
@@ -61,7 +63,7 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees. Both forests share the arrays, which still contain all trees."""
+        """Return a forest of the first ``n`` trees. The new forest shares the arrays of this forest."""
         return self._replace(roots=self.roots[:n])
 
 
@@ -69,7 +71,7 @@ MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-
 
 
 class Workspace(NamedTuple):
-    """Hold the memory that all nodes of a tree use one after the other."""
+    """Hold the scratch memory of a tree, which its nodes use one after the other."""
 
     order: np.ndarray  # uint32 (n,): the instances, contiguous for each node
     side: np.ndarray  # int8 (n,): side of each instance of a node, 1 or -1
@@ -117,12 +119,11 @@ class TreeSettings(NamedTuple):
 def grow_tree(
     x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
 ) -> dict[str, np.ndarray]:
-    """Grow a tree with `grow_binary_tree`. Return the arrays of a `BinaryForest` with one tree, by name."""
+    """Grow a tree with `grow_binary_tree`, and return its arrays as a dict, named as in `BinaryForest`."""
     work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
     children, features, weights, biases, labels, counts, sizes = grow_binary_tree(x, y, work, settings, seed, tree)
     codes = np.array(children, dtype=np.int32)
-    # The first part of each list is empty, so the cumulative sums are the starts of the other parts and the end of the
-    # last part.
+    # Each list begins with an empty array, so that the cumulative sums begin with 0, like the starts of a CSR matrix.
     weight_starts = np.cumsum([part.size for part in features], dtype=np.int64)
     leaf_starts = np.cumsum([part.size for part in labels], dtype=np.int64)
     forest = BinaryForest(
@@ -142,14 +143,17 @@ def grow_tree(
 
 @njit(cache=True, nogil=True)
 def grow_binary_tree(x, y, work, settings, seed, tree):
-    """Grow a tree. Nodes are numbered in preorder, and the child on the positive side comes first.
+    """Grow a binary tree.
+
+    The nodes of the tree are numbered in preorder. The child on the positive side precedes the child on the negative
+    side.
 
     Parameters
     ----------
     x, y : KernelCSR
-        Instances, n x d, and label sets, n x m.
+        Instances (n, d) and label sets (n, m).
     work : Workspace
-        Memory from `new_workspace`.
+        Scratch memory from `new_workspace`.
     settings : TreeSettings
         Settings for growing the tree.
     seed, tree : int
@@ -158,13 +162,13 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     Returns
     -------
     children : list of int32
-        Children of inner node t, at index 2 t + 1 for the negative side and 2 t + 2 for the positive side. Each child
-        is the number of an inner node, or ~l for leaf number l. Index 0 holds the root.
+        The root at index 0, then the children of each inner node. Index 2 t + 1 contains the child of inner node t on
+        the negative side, and index 2 t + 2 the child on the positive side. A child is the number of an inner node, or ~l for leaf number l.
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
-        Sparse weights of each inner node, features ascending.
+        Sparse weights of each inner node, in ascending order of features, and its bias.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32
-        For each leaf, the labels (ascending), the number of the leaf's instances with each label, and the number of all
-        its instances. These lists and the lists of inner nodes begin with an entry that only fixes the type of the
+        Labels of each leaf (ascending), number of the leaf's instances with each label, and number of all instances of
+        the leaf. Each list except ``children`` begins with an extra entry, from which numba infers the type of the
         list.
     """
     n = x.indptr.size - 1
@@ -204,14 +208,14 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
 def split_node(x, y, node, settings, key, work):
     """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the sides.
 
-    The instances are then ordered by the side that the classifier predicts.
+    Finally, the instances of the node are ordered by the side that the classifier predicts.
 
     Returns
     -------
     n_negative : int
-        The instances ``node[:n_negative]`` go to the negative side. The node is not split if one side is empty.
+        The instances ``node[:n_negative]`` go to the negative side. A node with an empty side becomes a leaf.
     features : uint32, weights : float32, bias : float32
-        Non-zero weights of the classifier, features ascending.
+        Non-zero weights of the classifier, in ascending order of features, and its bias.
     """
     x, y, work, settings = unowned(x), unowned(y), unowned(work), unowned(settings)
     side, margins = work.side[: node.size], work.margins[: node.size]
@@ -228,8 +232,8 @@ def split_node(x, y, node, settings, key, work):
     if n_positive == 0 or n_positive == node.size:
         return 0, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.float32), np.float32(0)
     share = n_positive / node.size
-    # The weight of an instance's loss is C divided by the share of instances on the same side, with C = 1 as in the
-    # authors' program.
+    # The loss of an instance is multiplied by C and divided by the share of instances on the instance's side. As in the
+    # authors' program, C = 1.
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
@@ -252,17 +256,18 @@ def split_node(x, y, node, settings, key, work):
 def divide(x, node, features, weights, bias, dense, moved):
     """Order a node's instances by side, negative side first, and return the size of the negative side.
 
-    Training and prediction both call this function, so a training instance is counted in the leaf that it reaches.
+    Training and prediction both call this function, so that a training instance reaches the same leaf in both.
 
     Parameters
     ----------
     x : KernelCSR
         All instances.
     node : uint32 (k,)
-        Instances of the node. The instances are reordered in place, and each side keeps its previous order.
+        Instances of the node. The instances are reordered in place. Within each side, the instances keep their order.
     features : uint32, weights : float32, bias : float32
-        The node's classifier. An instance whose score is at least 0 goes to the positive side, as in the published
-        program. A score of exactly 0 is common: an instance may have none of the features, and the bias may be 0.
+        Sparse weights and bias of the node's classifier. An instance whose score is at least 0 goes to the positive
+        side, as in the published program. A score of exactly 0 is common, because an instance may have none of the
+        features and the bias may be 0.
     dense : float32 (d,)
         Scratch array, all zero before and after the call.
     moved : uint32
@@ -270,8 +275,8 @@ def divide(x, node, features, weights, bias, dense, moved):
 
     Notes
     -----
-    The weights are first copied to a dense array. Each non-zero of an instance then takes one read of 8 bytes, and one
-    read from the cache.
+    The weights are first copied to the array ``dense``, which stays in the cache. Each non-zero of an instance takes
+    one read of 8 bytes from memory and one read of ``dense``.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for k in range(features.size):
@@ -300,10 +305,10 @@ def divide(x, node, features, weights, bias, dense, moved):
 def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
-    A weight stays zero while the magnitude of the loss's derivative does not exceed 1, the weight of the L1 norm. For
-    each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds at most its
-    cost times \|x_ij\| to one sum of feature j, depending on the sign of x_ij and the class of the instance. A feature
-    is dropped if neither of its two sums exceeds 1. At a node with few instances, most features are dropped.
+    A weight stays zero while the derivative of the loss has a magnitude of at most 1, the factor of the L1 norm. For
+    each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds its cost
+    times \|x_ij\| to one of the two sums of feature j. The sign of x_ij and the class of the instance select the sum. A
+    feature is dropped if neither of its two sums exceeds 1. At a node with few instances, most features are dropped.
 
     Parameters
     ----------
@@ -314,21 +319,22 @@ def gather_columns(x, node, side, costs, work):
     side : int8 (k,)
         Class of each instance, 1 or -1.
     costs : (float32, float32)
-        Weights of the loss of a positive and of a negative instance.
+        Factor of the loss of positive instances, and of negative instances.
     work : Workspace
         Memory that receives the columns.
 
     Returns
     -------
     int
-        Number of columns p. ``features[:p]`` contains the features in the order of their first appearance. The last
-        column is the constant feature, number d. Column j holds ``rows[starts[j] : starts[j + 1]]`` (positions within
-        ``node``) and the same range of ``values``.
+        Number of columns p. ``work.features[:p]`` contains the features of the columns in the order of their first
+        appearance. The last column is the constant feature, which has number d. In ``work``, the
+        range ``starts[j] : starts[j + 1]`` of ``rows`` and ``values`` contains the instances of column j (as positions
+        in ``node``) and their values.
 
     Notes
     -----
-    Two passes over the non-zeros each read 8 bytes per non-zero and update 12 bytes of scratch at random. The second
-    pass also writes 8 bytes per non-zero.
+    The first of two passes reads 8 bytes per non-zero, and updates 12 bytes of scratch memory at a random address. The
+    second pass reads 8 bytes per non-zero, updates 4 bytes at a random address, and writes 8 bytes.
     """
     counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
     rows, values = work.rows, work.values
@@ -340,11 +346,11 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             n_own = counts[feature]
-            counts[feature] = end  # From here on, ``counts`` holds the position of the feature's next value.
+            counts[feature] = end  # From here on, this entry is the position of the feature's next value.
             starts[n_columns] = end
             end += n_own
-            # Dropped features move behind the kept features. The positions of dropped features are set to ``end``
-            # below.
+            # Dropped features move behind the kept features. The loop below sets the positions of dropped features to
+            # ``end``.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
     for feature in features[n_columns:n_touched]:
@@ -363,7 +369,7 @@ def gather_columns(x, node, side, costs, work):
 
 @njit(cache=True, nogil=True)
 def bound_features(x, node, side, costs, counts, bounds, features):
-    """Write a node's features, and for each feature the number of instances and bounds of the loss's derivative."""
+    """Write each feature of a node, its number of instances, and two bounds of the loss's derivative."""
     indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
     n_touched = 0
     for i in range(node.size):
@@ -372,8 +378,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            # A feature that is not new is also written, which avoids a branch. The next feature overwrites such a
-            # feature.
+            # To avoid a branch, features that are not new are also written. The next feature overwrites a feature that
+            # is not new.
             features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
@@ -420,9 +426,9 @@ def number_labels(y, node, numbers):
     Returns
     -------
     starts : int64 (k + 1,), labels : uint32
-        Label sets of the node in CSR form, with the new numbers.
+        Label sets of the node's instances in CSR form. Each label is replaced by its new number.
     found : uint32
-        The original label of each number.
+        The original label of each new number.
     """
     indptr, indices = y.indptr, y.indices
     starts = np.empty(node.size + 1, dtype=np.int64)
@@ -449,17 +455,18 @@ def distinct_labels(y, node, counts):
     indptr, indices, total = y.indptr, y.indices, np.int64(0)
     for i in node:
         total += indptr[i + 1] - indptr[i]
-    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # The last entry receives labels that are not new.
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # the extra entry receives labels that are not new
     n_found = 0
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             found[n_found] = label
             n_found += counts[label] == 0
             counts[label] += np.uint32(1)
-    # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is cheaper.
+    # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is faster than
+    # sorting.
     if 16 * n_found > counts.size:
         n_found = 0
-        for label in range(counts.size):  # This loop avoids a branch like the loop above.
+        for label in range(counts.size):  # this loop has no branch, because a branch would often be mispredicted
             found[n_found] = label
             n_found += counts[label] > 0
         return found[:n_found]
@@ -472,7 +479,7 @@ def distinct_labels(y, node, counts):
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
     """Count the labels of a leaf and keep the labels with the largest weighted counts.
 
-    Among labels with equal weighted counts, smaller labels are kept first.
+    Among labels with equal weighted counts, labels with smaller numbers are kept first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012). Kernels."""
+"""Provide kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class StoppingCriteria(NamedTuple):
     Attributes
     ----------
     tolerance : float
-        Training stops if the sum of all weights' violations of the optimality conditions is small enough. The limit is
-        ``tolerance`` times this sum at w = 0.
+        Training stops if the optimality conditions are nearly satisfied: the sum of their violations is at most
+        ``tolerance`` times the sum at w = 0.
     newton_steps, passes, line_search_steps : int
-        Limits of the number of Newton steps, of passes of coordinate descent per Newton step, and of step sizes tried
+        Largest numbers of Newton steps, of coordinate-descent passes per Newton step, and of step sizes that are tried
         per Newton step.
     """
 
@@ -37,7 +37,7 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Hold the class, the margin and the loss's derivatives for each of a node's n instances."""
+    """Hold the class, the margin and the derivatives of the loss of each of the n instances of a node."""
 
     side: np.ndarray  # int8 (n,): 1 or -1
     costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
@@ -64,26 +64,26 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     key : uint64
         Stream of random numbers for the order of the coordinates.
     weights : float32 (p,), margins : float32 (n,)
-        Overwritten with the solution w, and with w.x_i.
+        ``weights`` is overwritten with the solution w, and ``margins`` with the products w.x_i.
 
     Notes
     -----
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
     weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
-    the objective falls enough. Each pass draws a new order of the coordinates. With a fixed order, the fit at the root
-    of a tree took three times as long on delicious and tib-core-26k. With a fixed order, the forest also lost 0.4
-    points of P@3 on bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's column. If the
-    weight changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays indexed by instance stay
-    in the cache.
+    the objective decreases sufficiently. Each pass of coordinate descent visits the coordinates in a new random order.
+    With a fixed order, the fit at the root of a tree took three times as long on the datasets delicious and
+    tib-core-26k. With a fixed order, the forest also lost 0.4 points of P@3 on the dataset bibtex. An update of a
+    weight reads 12 bytes for each non-zero of the weight's column. If the weight changes, the update reads 16 more
+    bytes and writes 4 bytes for each non-zero. Arrays with one entry per instance stay in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
     margins[:] = 0
     sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
     active = np.empty(weights.size, dtype=np.uint32)
-    # The first four arrays of ``coordinates`` contain for each weight its value, the first and second derivative of the
-    # loss with respect to the weight, and the change by the Newton step. The last array lists the weights, with the
-    # weights to update first.
+    # ``coordinates`` consists of five arrays. The first four arrays contain the weights, the first and second
+    # derivatives of the loss with respect to the weights, and the changes of the weights by the Newton step. The last
+    # array begins with the numbers of the weights to update.
     coordinates = weights, by_column[0], by_column[1], by_column[2], active
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
@@ -123,7 +123,7 @@ def logistic_loss(sides, size):
 
 @njit(cache=True, nogil=True)
 def margin_derivatives(sides):
-    """Write each instance's first and second derivative of the loss with respect to its margin."""
+    """Write the first and second derivative of each instance's loss with respect to the instance's margin."""
     sides = unowned(sides)
     side, costs, margins, gradient, curvature = sides.side, sides.costs, sides.margins, sides.gradient, sides.curvature
     one = np.float32(1)
@@ -140,7 +140,7 @@ def margin_derivatives(sides):
 
 @njit(cache=True, nogil=True)
 def column_derivatives(columns, sides, coordinates, shrinkage):
-    """Write the loss's first and second derivative with respect to each weight, and list the weights to update.
+    """Write the first and second derivative of the loss with respect to each weight, and list the weights to update.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(cache=True, nogil=True, inline="always")
 def violation_of(derivative, weight):
-    """Return the smallest magnitude of a subgradient for one weight. The magnitude is zero at the optimum."""
+    """Return the smallest magnitude of a subgradient with respect to one weight, which is zero at the optimum."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -183,9 +183,9 @@ def violation_of(derivative, weight):
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model of the objective by coordinate descent, and return the number of passes.
 
-    The function writes the step to ``coordinates``, and uses ``along`` for the change of each instance's first
-    derivative. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
-    the other weights have converged, a pass visits all weights again.
+    The function writes the Newton step to ``coordinates``, and the change of each instance's first derivative to
+    ``along``. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
+    the weights that are not skipped have converged, the next pass visits all weights again.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     along, curvature, one = sides.along, sides.curvature, np.float32(1)
@@ -231,7 +231,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(cache=True, nogil=True, inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the change of a weight w, within -10 .. 10, that minimises the second-order model of the loss plus |w|."""
+    """Return the change of a weight w, clamped to -10 .. 10, that minimises the second-order model of loss plus |w|."""
     one, limit = np.float32(1), np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second
@@ -244,9 +244,9 @@ def coordinate_move(derivative, second, weight):
 
 @njit(cache=True, nogil=True)
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Change the weights by the first step size that decreases the objective enough, and return the new loss.
+    """Change the weights by the first step size that decreases the objective sufficiently, and return the new loss.
 
-    Step sizes are tried from 1 downwards. Return -1 if all tried sizes are too large.
+    The tried step sizes begin with 1 and decrease. If all tried step sizes are too large, return -1.
     """
     (starts, rows, values), sides = unowned(columns), unowned(sides)
     margins, along = sides.margins, sides.along

@@ -1,4 +1,4 @@
-"""Assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4). Kernels."""
+"""Provide kernels that assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
-# Gains are integers in units of 2**-16. Sums of gains therefore have no rounding error when instances change sides.
-# Sums do not depend on the order of the instances, and ties are exact.
+# Gains are integers in units of 2**-16, so that adding and subtracting gains causes no rounding errors. Sums of gains
+# do not depend on the order of the instances, and equal sums are exactly equal.
 FIXED_POINT = 1 << 16
-# A sorting key of 64 bits contains a label and its weighted sum.
+# A sorting key of 64 bits contains a label (24 bits) and the label's score (40 bits).
 LABEL_BITS = 24
 SCORE_BITS = 40
 LARGEST_SCORE = (1 << SCORE_BITS) - 1
-DIGIT_BITS = 9  # Each pass of the sort handles this number of bits, and needs 512 counters.
+DIGIT_BITS = 9  # Each pass of the radix sort handles 9 bits, and needs 512 counters.
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
@@ -30,7 +30,7 @@ def discount_table(size: int) -> np.ndarray:
 def ideal_table(size: int) -> np.ndarray:
     """Return 1 / DCG for the ideal ranking of k labels, with k = 0 .. size - 1.
 
-    The table is int64, in units of 2**-16. Entry 0 is 0.
+    The table is int64, in units of 2**-16. The entry for k = 0 is 0.
     """
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
@@ -55,23 +55,23 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     weights : float32 (n_labels,)
         Gain of each label, either 1 or the label's inverse propensity.
     ideal : int64
-        `ideal_table`, or `dcg_table` for DCG. The length of the table exceeds the size of the largest label set.
+        `ideal_table` for nDCG, or `dcg_table` for DCG. The table is longer than the largest label set.
     discounts : float64
-        `discount_table`, at least n_labels long.
+        Discounts from `discount_table`, at least n_labels of them.
     side : int8 (n,)
-        Initial sides, 1 or -1. Overwritten with the resulting sides.
+        Initial side of each instance, 1 or -1. ``side`` is overwritten with the resulting sides.
 
     Returns
     -------
     value : float
-        Mean nDCG of the instances on their sides.
+        Mean nDCG of the instances. Each instance is evaluated with the ranking of its side.
 
     Notes
     -----
-    Each side ranks the labels by their gain, summed over the side's instances. Among labels with equal sums, the
-    smaller label ranks first. An instance that both sides rank equally well stays on its side. The loop ends if a round
-    improves the mean nDCG by less than 1e-6. A round reads 4 bytes for each label of each instance. Arrays indexed by
-    label are read from the cache.
+    Each side ranks the labels by the sum of their gains over the side's instances. Among labels with equal sums, the
+    label with the smaller number ranks first. An instance whose labels both sides rank equally well stays on its side.
+    The loop ends if a round moves no instance, or improves the mean nDCG by less than 1e-6. A round reads 4 bytes for
+    each label of each instance. Arrays with one entry per label are read from the cache.
     """
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
@@ -84,12 +84,13 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit(cache=True, nogil=True)
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
-    """Compute the result of `partition_by_ndcg` without reference counting.
+    """Compute the result of `partition_by_ndcg` from arrays without reference counts.
 
-    The scores of labels are multiplied by ``scale``. ``arrays`` contains eight arrays to write. The first two (int64)
-    are each label's sums of gains, one on the negative side and one on the positive side. The next three are keys and
-    scratch, uint64, and counters of `rank_by_gain`. The last three are the gains of each label's rank on the positive
-    and on the negative side, and the differences of these gains, int64.
+    The scores of labels are multiplied by ``scale``. The kernel overwrites the eight arrays in ``arrays``. The first
+    two arrays (int64) contain each label's sum of gains on the negative side and on the positive side. The next three
+    arrays are the parameters ``keys``, ``scratch`` and ``counts`` of `rank_by_gain`. The last three arrays (int64)
+    contain the gain of each label's rank on the positive side, the gain of its rank on the negative side, and the
+    difference of these two gains.
     """
     arrays = unowned(arrays)
     starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
@@ -114,7 +115,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Return each label's sum of ideal gains on the negative and on the positive side, int64 (2, n_labels)."""
+    """Sum ``ideal`` over each label's instances on the negative and on the positive side. Return int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
@@ -125,9 +126,9 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit(cache=True, nogil=True)
 def score_scale(total, weights):
-    """Return the factor that limits the weighted sums of labels to 40 bits.
+    """Return the factor that scales the weighted sums of labels so that they fit into 40 bits.
 
-    With fewer than tens of millions of instances, the factor is 1.
+    The factor is 1 unless there are tens of millions of instances.
     """
     scale = 1.0
     for label in range(weights.size):
@@ -140,24 +141,24 @@ def score_scale(total, weights):
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     """Rank labels by their weighted sums, and write the gain of each label's rank.
 
-    Among labels with equal scores, the smaller label ranks first.
+    Among labels with equal scores, the label with the smaller number ranks first.
 
     Parameters
     ----------
     sums : int64 (n_labels,), weights : float32 (n_labels,), scale : float
-        The score of a label is the product of its sum, its weight and the scale.
+        The score of a label is the product of the label's sum, the label's weight, and ``scale``.
     discounts : float64
         Discounts from `discount_table`.
     keys, scratch : uint64 (n_labels,), counts : uint32
-        Scratch. ``counts`` must be long enough for the digits of any score.
+        Scratch arrays. ``counts`` has one counter for each pass and each value of a digit.
     gains : int64 (n_labels,)
-        Overwritten with the gains.
+        Overwritten with the gain of each label's rank.
 
     Notes
     -----
-    The sort is a stable radix sort by the difference between the largest score and each score. Scores of small nodes
-    have few bits, so digits of at most 9 bits need few passes. The digits of all passes are counted while the keys are
-    built. The last pass writes gains instead of keys.
+    The sort is a stable radix sort by the difference between the largest score and each score. In small nodes, scores
+    have few bits, so that few passes with at most 9 bits each are enough. The kernel counts the digits of all passes
+    while it builds the keys. The last pass writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):

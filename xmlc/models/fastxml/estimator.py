@@ -26,42 +26,44 @@ LARGEST_GAIN = 2.0**46
 
 @hyperparameters
 class FastXML(AveragedForest):
-    """Train a forest of trees that send each instance to the side that ranks its labels better (plt2016, Section 5.3).
+    """Train a forest of binary trees whose nodes separate instances by their labels (plt2016, Section 5.3).
 
-    A node assigns its instances to two sides. Each side ranks labels by their frequency on that side, and the
-    assignment maximises the nDCG of these rankings. The node learns a sparse linear classifier that separates the
-    sides. A leaf stores, for each label, the share of its few instances that have the label. The estimate of a label is
-    the mean of its shares in the leaves that an instance reaches. The estimate is 0 for almost all labels. The method
-    is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, nDCG is optimised once, from random sides.
-    After that, L1-regularised logistic regression fits the classifier once.
+    In training, each node assigns its instances to two sides. Each side ranks labels by their frequency on that side,
+    and the assignment maximises the nDCG of these rankings. The node learns a sparse linear classifier that separates
+    the sides. For each label, a leaf stores the share of the leaf's instances that have the label. The estimate of a
+    label is the mean of the label's shares in the leaves that an instance reaches. Most labels have the
+    estimate 0. The method is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node optimises nDCG only
+    once, starting from random sides. Each node also fits its classifier only once, by L1-regularised logistic
+    regression.
 
     Parameters
     ----------
     n_trees : int
-        Size of the forest. Trees differ only by their random numbers.
+        Number of trees. Trees differ only in their random numbers.
     max_leaf : int
-        A node with at most this number of instances is a leaf. A node that its classifier cannot divide is also a leaf.
+        A node with at most ``max_leaf`` instances is a leaf. A node is also a leaf if its classifier sends all
+        instances to one side.
     labels_per_leaf : int
         Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
-        Measure that chooses the sides of a node. "ndcg" divides an instance's DCG by the DCG of the best ranking of its
-        labels, as FastXML does. "dcg" uses the undivided DCG, like the program of PfastreXML (its ``USE_IDCG`` is
-        false). With "dcg", instances with many labels have a larger influence.
+        Measure that the sides of a node maximise. "ndcg" divides an instance's DCG by the DCG of the best ranking of
+        its labels, as FastXML does. "dcg" uses DCG without this division, as the program of PfastreXML does with
+        ``USE_IDCG`` false. With "dcg", instances with many labels have more influence than with "ndcg".
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first. The published results use unscaled features.
+        Whether to scale each instance to Euclidean length 1. The published results of FastXML use unscaled features.
     propensity_weighted : bool
         PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both in
-        training and in rankings. `predict_proba` still estimates probabilities.
+        training and in rankings. `predict_proba` returns probability estimates without these weights.
     propensity_a, propensity_b : float
-        Parameters A and B of the propensities: (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon, and (0.55, 1.5) for
-        other datasets (`xmlc.metrics.propensity_parameters`).
+        Parameters A and B of the propensities. The usual pairs A, B are (0.5, 0.4) for Wikipedia, (0.6, 2.6) for
+        Amazon, and (0.55, 1.5) for other datasets (`xmlc.metrics.propensity_parameters`).
     alpha : float
-        PfastreXML: `predict_top_k` ranks by P**alpha * B**(1 - alpha). P is the score of the forest. B is the score of
-        the tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha 1, no tail classifiers are
-        trained.
+        `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML. P is the forest's score of a label.
+        B is the score of the label by the tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha
+        1, no tail classifiers are trained.
     gamma : float
-        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the setting of the
-        program.
+        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the corresponding
+        setting of the authors' program.
     random_state : int
         Seed of the initial random sides. Each tree uses different random numbers.
     n_jobs : int or None
@@ -73,15 +75,15 @@ class FastXML(AveragedForest):
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction. There is one inner product for each
-        inner node that the instance passed, in all trees together. Thresholds do not change the number of inner
-        products.
+        Number of inner products computed for each instance in the last prediction. This is the number of inner nodes
+        that the instance passed in all trees. Thresholds do not change the number of inner products.
 
     Notes
     -----
-    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Estimates are small
-    fractions with many ties. Shares are summed in float64 and rounded once to float32, so equal fractions become equal
-    numbers. A comparison with a threshold then has the same result as in exact arithmetic.
+    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Many
+    estimates are equal. Shares are summed in float64 and rounded once to
+    float32, so that equal fractions become equal numbers. Comparing an estimate with a threshold then gives the same
+    result as in exact arithmetic.
 
     Examples
     --------
@@ -137,8 +139,8 @@ class FastXML(AveragedForest):
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``, where P is an estimate times the label's weight.
 
-        These scores give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log B``. Scores are positive,
-        so that a score of 0 (not stored) still means that the label is no candidate. A positive score below the
+        These scores give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log B``. The scores of
+        candidate labels are positive. Labels that are no candidates have no stored score. A positive score below the
         smallest normal float32 is raised to that number. The published program returns the same scores for the 1000
         best labels of each instance.
         """
@@ -198,8 +200,8 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
 
     Notes
     -----
-    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends these
-    instances to the children, in prediction as in training.
+    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends the
+    instances of a node to its children, both in training and in prediction.
     """
     starts = forest.weight_starts
     order = np.arange(first, last).astype(np.uint32)
