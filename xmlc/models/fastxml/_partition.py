@@ -115,7 +115,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Sum ``ideal`` over each label's instances on the negative and on the positive side. Return int64 (2, n_labels)."""
+    """Sum ``ideal`` over each label's instances, on the negative and the positive side, as int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))

@@ -1,4 +1,7 @@
-"""Grow one tree (ldsm2020, Algorithms 1 and 4). Python code selects a node, and kernels train and split the node."""
+"""Grow one tree of an LdSM forest (ldsm2020, Algorithms 1 and 4).
+
+Python code selects the next node, and compiled kernels train and split this node.
+"""
 
 from __future__ import annotations
 
@@ -22,31 +25,33 @@ from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_
 
 
 class MultiwayForest(NamedTuple):
-    """Hold all trees of a forest in flat arrays. Inner nodes and leaves are numbered across the trees.
+    """Hold all trees of a forest in flat arrays.
+
+    All inner nodes of the forest are numbered from 0, and so are all leaves.
 
     Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
 
     Attributes
     ----------
     inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
-        First inner node and first leaf of each tree.
+        Number of the first inner node, and of the first leaf, of each tree.
     children : ndarray of int32, shape (n_inner, M)
         Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a tree is the tree's
-        first inner node. Without inner nodes, the root is the first leaf.
+        first inner node. If a tree has no inner nodes, its root is its only leaf.
     levels : ndarray of int32, shape (n_inner,)
         Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
-        J of the node at the end of each epoch of its training.
+        The objective J of each inner node after each epoch of its training.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
-        Start of each inner node's features.
+        Start of each inner node in ``features`` and ``weights``.
     features : ndarray of uint32, shape (n_features,)
         Features of each inner node, in no particular order.
     weights : ndarray of float32, shape (n_features, M)
-        Weights of these features in the node's M regressors.
+        Weight of each feature of a node in the node's M regressors.
     biases : ndarray of float32, shape (n_inner, M)
-        Biases of the regressors.
+        Biases of each inner node's M regressors.
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
-        Start of each leaf's labels.
+        Start of each leaf in ``labels`` and ``counts``.
     labels : ndarray of uint32, counts : ndarray of uint32
         Labels of each leaf, in no particular order, and the number of the leaf's instances with each label.
     sizes : ndarray of uint32, shape (n_leaves,)
@@ -73,7 +78,7 @@ class MultiwayForest(NamedTuple):
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees. The arrays of that forest are views."""
+        """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this forest."""
         inner, leaves = int(self.inner_starts[n]), int(self.tree_leaves[n])
         sizes = {"trees": n, "inner": inner, "leaves": leaves}
         sizes |= {"weights": int(self.weight_starts[inner]), "entries": int(self.leaf_starts[leaves])}
@@ -81,7 +86,7 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-# Training writes these arrays for each inner node.
+# For each inner node, training writes arrays with these names.
 LEARNED = ("features", "weights", "biases", "objectives")
 NODES_AT_A_TIME = 64
 
@@ -89,32 +94,34 @@ NODES_AT_A_TIME = 64
 def grow_multiway_tree(
     x: KernelCSR, y: KernelCSR, d: int, m: int, seed: int, tree: int, most: int, shuffled: bool, settings: NodeSettings
 ) -> dict[str, np.ndarray]:
-    """Grow a tree by Algorithm 1, which splits the leaf with the highest priority next. Ties go to the newest leaf.
+    """Grow a tree by Algorithm 1.
+
+    Each step splits the leaf with the highest priority, or the newest of several such leaves.
 
     Parameters
     ----------
     x, y : KernelCSR
-        Instances, n x d, and label sets, n x m.
+        Instances (n, d) and label sets (n, m).
     d, m : int
         Numbers of features and labels.
     seed, tree : int
         The random numbers of a node depend only on the seed, the number of the tree and the number of the node.
     most : int
-        No leaf is split when the tree has at least this many nodes (inner nodes and leaves).
+        The tree stops growing when it has at least this number of nodes, inner nodes and leaves together.
     shuffled : bool
-        Whether to stream the instances in a random order, drawn once for the tree.
+        Whether training visits the instances in a random order, which is drawn once for the tree.
     settings : NodeSettings
         Hyperparameters of a node's training.
 
     Returns
     -------
     dict
-        Arrays of a `MultiwayForest` of one tree.
+        Arrays of a `MultiwayForest` that consists of this single tree.
 
     Notes
     -----
     In addition to `NodeData`, a growing tree takes 12 d M bytes, and 4 bytes for each pair of a leaf and one of its
-    instances. The arrays of a few nodes at a time are appended to the arrays of the tree. No tree is therefore in
+    instances. The arrays of a few nodes at a time are appended to the arrays of the tree, so that the tree is never in
     memory twice.
     """
     n, arity = x.indptr.size - 1, settings.arity
@@ -130,8 +137,8 @@ def grow_multiway_tree(
     tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
-    while queue and len(members) < most:  # "while Q is not empty and t < T_max" in Algorithm 1
-        priority, negative = heapq.heappop(queue)  # v = Q.pop()
+    while queue and len(members) < most:  # Algorithm 1: "while Q is not empty and t < T_max".
+        priority, negative = heapq.heappop(queue)  # Algorithm 1: "v = Q.pop()".
         node = members[-negative]
         if priority == 0 or node.size < 2:
             continue
@@ -154,8 +161,8 @@ def grow_multiway_tree(
             end += size
         members[-negative] = none
     join_parts(tree_arrays, learned, *LEARNED)
-    # So far, nodes are numbered in the order of their creation. From here on, inner nodes and leaves are numbered
-    # separately.
+    # Up to this line, nodes are numbered in the order of their creation. From this line on, inner nodes and leaves are
+    # numbered separately.
     n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
     codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
@@ -177,7 +184,7 @@ def grow_multiway_tree(
 
 
 def join_parts(arrays: Appendable, parts: list[tuple[np.ndarray, ...]], *names: str) -> None:
-    """Append the arrays of some nodes to the tree's arrays ``names``, and empty the list of the nodes' arrays."""
+    """Append the arrays of some nodes to the tree's arrays ``names``, and empty the list ``parts``."""
     arrays.append(**{name: np.concatenate(own) for name, own in zip(names, zip(*parts))})
     parts.clear()
 
@@ -193,12 +200,12 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     sizes : int64 (M,)
         Number of instances of each child.
     priorities : int64 (M,)
-        Priorities of the children. ``priorities`` is empty if a child would get none or all of the instances. The node
-        then stays a leaf.
+        Priorities of the children. ``priorities`` is empty if the node stays a leaf, because a child would get none or
+        all of the instances.
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
         Regressors of the node.
     objectives : float64 (1, epochs)
-        J after each epoch.
+        The objective J of the node after each epoch.
     """
     arity = settings.arity
     objectives, sizes = np.zeros(settings.epochs, dtype=np.float64), np.zeros(arity, dtype=np.int64)
@@ -220,7 +227,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
 def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     """Train a node's M regressors. Return the node's features (uint32), weights (p, M) and biases (M,), float32.
 
-    The results apply to unscaled features: w . (x - mean) / scale = (w / scale) . x + bias.
+    The returned weights apply to unscaled features, because w (x - mean) / scale = (w / scale) x - w mean / scale.
     """
     arity = settings.arity
     n_labels = gather_labels(y, node, data)
@@ -252,7 +259,7 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
 def priority_of(y, node, label_counts):
     """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's maximum.
 
-    ``label_counts`` is zero before and after the call.
+    ``label_counts`` is a scratch array, all zero before and after the call.
     """
     total, largest, indptr, indices = 0, 0, y.indptr, y.indices
     for i in node:
@@ -285,28 +292,31 @@ def label_histogram(y, node, label_counts):
     return labels, counts
 
 
-# The next kernels copy the instances of one node. Features and labels are numbered within the node.
+# The next kernels copy the instances of one node. In the copy, the node's features and labels are numbered from 0.
 
 
 NO_PLACE = np.uint32(0xFFFFFFFF)
 
 
 class NodeData(NamedTuple):
-    """Hold the instances of one node of a tree, in the order of training. One node after another uses this memory.
+    """Hold the instances of one node of a tree, in the order of training.
+
+    All nodes of a tree use the same memory in turn.
 
     Attributes
     ----------
     starts : int64 (n + 1,), ids : uint32, values : float32
-        Features of each instance in CSR form, numbered within the node. The last feature of an instance is the
-        constant.
+        Features and values of each instance in CSR form. Features are numbered within the node. The last feature of an
+        instance is the constant feature.
     label_starts : int64 (n + 1,), label_ids : uint32
-        Labels of each instance, numbered within the node.
+        Labels of each instance in CSR form. Labels are numbered within the node.
     features : uint32 (d + 1,)
-        Features of the node. Feature d is the constant feature.
+        The original number of each feature of the node. The constant feature has the original number d.
     scales, means : float32 (d + 1,)
-        Scale and mean of each feature. The stored value of a feature x is (x - mean) / scale.
+        Scale and mean of each feature. A value x of a feature is stored as (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        Number of each feature and label within the node. When a node is finished, all entries are `NO_PLACE` again.
+        The number of each feature, and of each label, within the node. Before and after the work on a node, all entries
+        are `NO_PLACE`.
     labels : uint32 (m,)
         Labels of the node.
     """
@@ -366,10 +376,10 @@ def gather_labels(y, node, data):
 def gather_scaled(x, node, data):
     """Number the features of a node in order of first appearance, and copy the node's instances with scaled features.
 
-    The scale is the largest magnitude of the feature at the node, so that values lie in -1 .. 1. This is the
-    normalisation of Ross, Mineiro and Langford (Normalized online learning, 2013). These authors learn the scale from
-    the stream, and shrink the weight when the scale grows. Here all instances of a node are available, so the scales
-    are exact from the start.
+    The scale of a feature is its largest magnitude at the node, so that scaled values lie in -1 .. 1. Ross, Mineiro and
+    Langford introduced this normalisation (Normalized online learning, 2013). In their online algorithm, the scale of a
+    feature may grow during training, and its weight then shrinks. In xmlc, all instances of a node are available, so
+    that the scales are exact from the start.
 
     Returns
     -------
@@ -378,8 +388,8 @@ def gather_scaled(x, node, data):
 
     Notes
     -----
-    The first pass over a non-zero reads 8 bytes, updates 12 bytes of scratch at random, and writes 8 bytes. The second
-    pass reads 8 bytes and writes 4.
+    For each non-zero, the first pass reads 8 bytes, updates 12 bytes of scratch memory at random addresses, and writes
+    8 bytes. For each non-zero, the second pass reads 8 bytes and writes 4 bytes.
     """
     indptr, indices, values_of = x.indptr, x.indices, x.data
     constant = np.uint32(data.places.size - 1)
@@ -421,8 +431,8 @@ def gather_scaled(x, node, data):
 def gather_standardised(x, node, data):
     """Copy the instances of a node to dense rows, in which each feature has mean 0 and variance 1 at the node.
 
-    Parameters and result are the same as in `gather_scaled`. All features are copied, zeros included. The constant
-    feature stays 1, and other features without variance become 0.
+    Parameters and result are the same as in `gather_scaled`. All features of an instance are copied, including zeros.
+    The constant feature stays 1, and other features without variance become 0.
     """
     n_features = data.places.size
     rows = data.values[: node.size * n_features].reshape(node.size, n_features)
@@ -455,15 +465,17 @@ def gather_standardised(x, node, data):
 # The next kernels send instances from a node to its children (ldsm2020, Section 2 and Algorithms 4 and 5).
 
 
-SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least this value
+SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least 1/2
 
 
 @njit(cache=True, nogil=True)
 def directions_of(ids, values, dense, biases, margins):
-    """Return the directions that an instance takes, one bit each. ``margins``, float32 (M,), is overwritten by w_j . x.
+    """Return the directions in which an instance goes, as an integer with one bit per direction.
 
-    As in Algorithms 4 and 5, but with >= instead of >, an instance goes in each direction whose margin reaches 1/2. If
-    no margin reaches 1/2, the instance goes in the direction with the largest margin. Ties go to the first direction.
+    An instance goes in each direction whose margin is at least 1/2 (in Algorithms 4 and 5, greater than 1/2). If no
+    margin reaches 1/2, the instance goes in the direction with the largest margin. If several margins are the largest,
+    the instance goes in the first of their directions. ``margins``, float32 (M,), is overwritten with the margin of
+    each direction.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -493,9 +505,9 @@ def route(x, instances, features, weights, biases, dense, chosen):
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
         Regressors of the node.
     dense : float32 (d * M,)
-        Scratch, all zero before and after.
+        Scratch array, all zero before and after the call.
     chosen : uint8 (n,)
-        Overwritten with the directions of each instance, one bit per direction.
+        Overwritten with the directions of each instance, as integers with one bit per direction.
     """
     arity, margins = biases.size, np.empty(biases.size, dtype=np.float32)
     for k in range(features.size):
@@ -513,7 +525,10 @@ def route(x, instances, features, weights, biases, dense, chosen):
 
 @njit(cache=True, nogil=True)
 def divides(chosen, sizes):
-    """Count each direction's instances in ``sizes``, int64 (M,). Return whether all counts are above 0 and below n."""
+    """Write the number of instances in each direction to ``sizes``, int64 (M,).
+
+    Return whether every direction has some but not all of the instances.
+    """
     sizes[:] = 0
     for i in range(chosen.size):
         for j in range(sizes.size):
@@ -526,7 +541,10 @@ def divides(chosen, sizes):
 
 @njit(cache=True, nogil=True)
 def sent_to(instances, chosen, direction, sent):
-    """Write the instances that go in a direction to ``sent``, in unchanged order, and fill ``sent`` completely."""
+    """Write the instances that go in a direction to ``sent``, in unchanged order.
+
+    These instances fill ``sent`` completely.
+    """
     n_sent = 0
     for i in range(instances.size):
         if (chosen[i] >> direction) & 1:

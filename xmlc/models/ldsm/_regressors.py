@@ -1,4 +1,4 @@
-"""Train the regressors of one node (ldsm2020, Algorithm 2). Kernels."""
+"""Provide kernels that train the regressors of one node (ldsm2020, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # Each sum of squared gradients starts from this number, so that no sum is zero.
+SMALLEST_SQUARE = np.float32(1e-30)  # sums of squared gradients start from this number, so that no sum is zero
 
 
 class NodeSettings(NamedTuple):
@@ -36,17 +36,17 @@ class NodeSettings(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def start_slots(slots, arity, n_all, key):
-    """Set the weights to random numbers and the sums of squares to `SMALLEST_SQUARE`.
+    """Set all weights to random numbers, and all sums of squared gradients to `SMALLEST_SQUARE`.
 
-    The weights are uniform in -1/n_all .. 1/n_all, or 0 if ``n_all`` is 0.
+    The weights are drawn uniformly from -1/n_all .. 1/n_all. If ``n_all`` is 0, the weights are 0.
 
     Parameters
     ----------
     slots : float32 (pairs, p, 4)
-        Overwritten with two weights and two sums of squares per feature, see `SLOT`. If M is odd, weights of the unused
-        half of the last pair are 0.
+        Overwritten with two weights and two sums of squared gradients per pair of regressors and feature, see `SLOT`.
+        If M is odd, the last pair has an unused second regressor, whose weights are 0.
     arity, n_all : int
-        M, and the reciprocal of the largest initial weight.
+        ``arity`` is M. ``n_all`` is the reciprocal of the largest initial weight, or 0 for initial weights of 0.
     key : uint64
         Stream of random numbers.
     """
@@ -61,9 +61,9 @@ def start_slots(slots, arity, n_all, key):
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     """Train a node's M regressors on one instance after the other, in ``epochs`` passes (Algorithm 2).
 
-    The best directions are chosen for each instance. Each regressor then takes one step of logistic regression towards
-    1 if its direction was chosen, and towards 0 otherwise. The margin of a regressor after the step, clamped to 0 .. 1,
-    is the probability of the regressor's direction.
+    For each instance, the kernel first chooses the best directions. Each regressor then takes one step of logistic
+    regression. The target of the step is 1 if the regressor's direction was chosen, and 0 otherwise. The margin of a
+    regressor after the step, clamped to 0 .. 1, is the probability of the regressor's direction.
 
     Parameters
     ----------
@@ -82,8 +82,9 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
     Notes
     -----
-    In each epoch, the kernel reads 8 bytes per non-zero and pair of regressors sequentially. For each such non-zero and
-    pair, the kernel also reads 16 bytes twice and writes 16 bytes once. For each label, the kernel reads 16 bytes.
+    In each epoch, the kernel reads 8 bytes sequentially for each non-zero and each pair of regressors. For each
+    non-zero and pair, the kernel also reads a slot of 16 bytes twice and writes it once. For each label of an instance,
+    the kernel reads 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -104,8 +105,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
             ids = unchecked_view(all_ids, starts[i], starts[i + 1])
             values = unchecked_view(all_values, starts[i], starts[i + 1])
             n_seen, step = n_seen + labels.size, step + 1
-            # Scores do not depend on the choice of directions. If scores are computed before directions, the processor
-            # overlaps both computations.
+            # The scores of an instance do not depend on the choice of its directions. If scores are computed before
+            # directions, the processor overlaps both computations.
             for pair in range(n_pairs):
                 scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
                 estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
@@ -138,14 +139,15 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 # The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
 #
 # C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the sum of the clamped
-# predictions h_j over these labels. S_j^i is the part of this sum for label i, which was seen l_i times. Then the
-# paper's probabilities are P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. The l_i cancel out of the paper's
-# objective, equation (1):
+# predictions h_j over these C labels. S_j^i is the part of S_j that comes from label i, which was seen l_i times. The
+# probabilities of the paper are P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i. In the paper's objective
+# (equation 1), the numbers l_i cancel out:
 #
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
 #
-# An instance with L labels that is sent in the directions b (one bit each) adds L b_j to S_j. The instance also adds
-# b_j to S_j^i for each of its labels i. All other terms stay constant and do not change which directions are best.
+# Suppose that an instance has L labels and is sent in the directions b, with b_j = 1 for each chosen direction j. The
+# instance then adds L b_j to S_j, and b_j to S_j^i for each of its labels i. All other terms of C J are the same for
+# all b, so that they do not affect which directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -154,9 +156,9 @@ def integrity_gains(labels, sums, j, other):
 
     Notes
     -----
-    A sum of differences is more accurate than a difference of two sums. Each difference is exact to a few units in the
-    last place of D_i. The two sums, and their rounding errors, would grow with the number of instances seen. For each
-    label, the kernel reads 8 bytes from the cache.
+    The kernel adds differences, because subtracting one sum from another would be less accurate. Each difference is
+    exact to a few units in the last place of D_i. Separate sums, and their rounding errors, would grow with the number
+    of instances seen. For each label, the kernel reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -176,23 +178,23 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     labels : uint32 (L,)
         Labels of the instance.
     sums : float32 (pairs, n_labels, 2)
-        S_j^i of each label and direction, two directions side by side.
+        S_j^i of each label i and direction j. The numbers of two directions are adjacent.
     totals : float64 (M,)
-        S_j of each direction.
+        S_j of each direction j.
     n_seen : float
         C, the number of labels seen so far, including the L labels of the instance.
     lambda_1, lambda_2 : float
         Weights of class integrity and of the multi-way penalty.
     costs : float64 (2**M,)
-        Overwritten. Entry s is the cost of the set of directions whose bits are set in s. Entry 0, no direction, is not
-        a valid choice.
+        Overwritten with the cost of each set of directions. Entry s is the cost of the set of directions whose bits are
+        set in s. Entry 0 belongs to the empty set, which is not a valid choice.
 
     Notes
     -----
-    A set s contains both or neither of two directions (j, l), only j, or only l. The terms of the pair are computed
-    once for each of these three states, in one pass over the labels. For each s, the terms are then added. The
-    evaluation takes M (M - 1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L
-    steps.
+    For a pair of directions (j, l), there are three kinds of sets: sets with only j, sets with only l, and all others.
+    For each kind, the terms of the pair are computed only once, in one pass over the labels. The cost of a set s is the
+    sum of these terms over all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L + 2**(M - 1))
+    steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -217,8 +219,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 def best_directions(costs, random_ties, key, counter):
     """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
-    Ties go to the smallest s. With ``random_ties``, all tied sets have the same probability. An exception is the set of
-    all directions, which is chosen only if no other set is as good.
+    If several sets have the smallest cost, the result is the smallest s. With ``random_ties``, one of these sets is
+    drawn at random. The set of all directions is chosen only if no other set is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
@@ -237,7 +239,7 @@ def best_directions(costs, random_ties, key, counter):
 
 @njit(cache=True, nogil=True)
 def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
-    """Return the result of `direction_costs` and `best_directions` for M = 2, bit-identically.
+    """Return exactly the same set of directions as `direction_costs` and `best_directions`, but only for M = 2.
 
     Parameters
     ----------
@@ -246,9 +248,9 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
     Notes
     -----
-    Two directions have only three costs, which need no array and no loop. If an instance has as many labels as
+    Two directions have only three sets, whose costs need no array and no loop. If instances have as many labels as
     features, training takes a third less time than with the two general functions. A branch on the smallest cost would
-    often be mispredicted, so the only branch is for ties.
+    often be mispredicted, so that the function has a branch only for equal costs.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
@@ -281,15 +283,16 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
     return (balance - lambda_1 * integrity + lambda_2 * abs(in_turn(totals) - n_seen)) / n_seen
 
 
-# The next kernels process two regressors at a time, in whole registers.
+# The next kernels process two regressors at a time, in whole vector registers.
 #
-# The numbers of a feature in two regressors are side by side: weight, weight, square, square. These 16 bytes cost one
-# load and one store per non-zero. If the four numbers were in four arrays, they would cost four loads and four stores.
-# Four features fill a register of 16 lanes. The register holds the four lanes of `xmlc.kernels.sums` for both
-# regressors at once. Sums are therefore bit-identical to `sparse_dot` and `dot`.
+# For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums of squared
+# gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. In four separate arrays, the
+# four numbers would cost four loads and four stores. The slots of four features fill a vector register of 16 lanes. The
+# register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results are therefore bit-identical
+# to `sparse_dot` and `dot`.
 
 
-SLOT = 4  # A slot has this number of float32 numbers.
+SLOT = 4  # the number of float32 values in a slot
 SUM_LANES = 4
 
 
@@ -326,7 +329,10 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Permute the lanes of each slot alike: take lanes 0 to 3 from ``first`` and lanes 4 to 7 from ``second``."""
+        """Apply one permutation to the lanes of each slot.
+
+        Lanes 0 to 3 are from ``first``, and lanes 4 to 7 from ``second``.
+        """
         width = first.type.count
         numbers = [lane if lane < SLOT else width + lane - SLOT for lane in lanes]
         mask = [slot + number for slot in range(0, width, SLOT) for number in numbers]
@@ -354,11 +360,11 @@ def pair_margins(typing_context, ids, values, slots):
     ids : uint32, values : float32
         Non-zeros of one instance.
     slots : float32, flat
-        Four numbers per feature.
+        Four numbers per feature, see `SLOT`.
 
     Notes
     -----
-    For each non-zero, the kernel reads 8 bytes sequentially, and the 16 bytes of a slot.
+    For each non-zero, the kernel reads 8 bytes sequentially, and a slot of 16 bytes at a random address.
     """
 
     def generate(context, builder, signature, arguments):
@@ -426,10 +432,10 @@ def _updater(adaptive: bool) -> Any:
 
 
 #: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-#: with both regressors. ``first`` and ``second`` are the slopes of the loss with respect to the margins. Both
-#: regressors share one ``rate``. ``first``, ``second`` and ``rate`` are float32. Return `dot` of the values and the new
-#: weights. A slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over
-#: all steps) from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm
-#: 2). A plain step subtracts rate * slope * x_i from weight i. A feature must not occur twice. The kernel reads 8 bytes
-#: per non-zero sequentially, and reads and writes the 16 bytes of the feature's slot.
+#: with both regressors. ``first`` and ``second`` (float32) are the slopes of the loss with respect to the margins of
+#: the two regressors. Both regressors have the same learning rate ``rate`` (float32). The kernels return `dot` of the
+#: values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i /
+#: sqrt(sum of g_i ** 2 over all steps) from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and
+#: Langford, 2013, Algorithm 2). A plain step subtracts rate * slope * x_i from weight i. No feature may occur twice in
+#: ``ids``. For each non-zero, the kernels read 8 bytes sequentially, and read and write a slot of 16 bytes.
 adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)

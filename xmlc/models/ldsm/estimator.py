@@ -19,59 +19,61 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # The root may have at most this number of standardised values, 8 bytes each.
-FEW = 10  # If labels have fewer positive instances than this on average, the default lambda_1 is larger.
+MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most this number of values, 8 bytes each.
+FEW = 10  # If labels have on average fewer than 10 positive instances, the default of lambda_1 is larger.
 
 
 @hyperparameters
 class LdSM(AveragedForest):
     """Train a forest of M-ary trees that send instances in one or several directions (ldsm2020, Sections 2 and 4).
 
-    A node has M linear regressors, one for each direction. The node processes its instances one after the other, and
-    assigns to each instance the directions that minimise ::
+    A node has M linear regressors, one for each direction. The node visits its instances one after the other. The
+    directions of each instance are chosen to minimise the objective ::
 
-        J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|,
+        J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|.
 
-    whose terms are the balance, the class integrity and the multi-way penalty. P_j is the probability of direction j.
-    P^i_j is the probability of direction j for the instances of label i, and pi_i is the share of label i. The
-    regressors learn these directions. After training, an instance goes in all directions whose margin reaches 1/2. If
-    no margin reaches 1/2, the instance goes in the direction with the largest margin. The next leaf to be split has the
-    largest difference between the sum and the maximum of its label histogram. The estimate of a label is the mean of
-    its shares in the leaves that an instance reaches, averaged over the trees. If there are many labels, almost all
-    estimates are 0.
+    The three terms of J are the balance, the class integrity and the multi-way penalty. P_j is the probability of
+    direction j. P^i_j is the probability of direction j for the instances of label i, and pi_i is the share of label i
+    among all labels of the instances. The regressors learn to predict the chosen directions. After training, an
+    instance goes in all directions whose margin reaches 1/2. If no margin reaches 1/2, the instance goes in the
+    direction with the largest margin. Training always splits the leaf whose label histogram has the largest difference
+    between its sum and its maximum. The estimate of a label is the mean of the label's shares in the leaves that an
+    instance reaches, averaged over the trees. If there are many labels, almost all estimates are 0.
 
-    If the paper and the authors' program differ, an option selects between the two. ``exceed=True, ties="first",
-    initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as printed,
-    except for the nodes that stay leaves (Notes). Most defaults are the program's defaults. The defaults of ``epochs``,
-    ``learning_rate``, ``max_nodes`` and ``lambda_1`` differ from the program, because they give better rankings on
-    several datasets (docs/models.md). ``shares`` also differs from the program.
+    If the paper and the authors' program differ, a parameter selects one of the two variants. ``exceed=True,
+    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give Algorithms 1 to 5 as
+    printed, except for the nodes that stay leaves (see Notes). Most defaults are the defaults of the authors' program.
+    The defaults of ``epochs``, ``learning_rate``, ``max_nodes`` and ``lambda_1`` differ from the authors' program,
+    because the new defaults give better rankings on several datasets (docs/models.md). The default of ``shares`` also
+    differs from the authors' program.
 
     Parameters
     ----------
     n_trees : int
-        Size of the forest. Trees differ only by random numbers. These determine the order of the instances, the choice
-        among equally good directions, and the initial weights (see ``shuffle``, ``ties`` and ``initial_weights``). Tree
-        t does not depend on the number of trees.
+        Number of trees. Trees differ only in their random numbers. Random numbers determine the order of the instances,
+        the choice among equally good directions, and the initial weights (see ``shuffle``, ``ties`` and
+        ``initial_weights``). Tree t does not depend on the number of trees.
     arity : int
         M, the number of children of an inner node, from 2 to 8.
     max_nodes : int or None
         T_max, the largest number of nodes of a tree, leaves included. None selects half the number of training
-        instances, but at least 1000. ``max_nodes_`` is the selected number.
+        instances, but at least 1000. After training, ``max_nodes_`` is the selected number.
     exceed : bool
-        Split a leaf if there are fewer than T_max nodes, as the loop of Algorithm 1 does. A tree then has up to
-        T_max + M - 1 nodes. Otherwise, as in the authors' program, no split takes a tree beyond T_max.
+        Whether a tree may exceed T_max nodes by its last split. If true, a leaf is split if the tree has fewer than
+        T_max nodes, as in the loop of Algorithm 1. With ``exceed``, a tree thus has up to T_max + M - 1 nodes. If
+        false, a tree has at most T_max nodes, as in the authors' program.
     epochs : int
-        Number of passes of a node over its instances.
+        Number of training passes over the instances of a node.
     learning_rate : float
-        Step size.
+        Step size of the regressors' gradient steps.
     lambda_1 : float or None
-        Weight of class integrity (l2 in the authors' program). None selects 2, or 4 if labels have fewer than 10
-        positive instances on average. ``lambda_1_`` is the selected weight.
+        Weight of class integrity (l2 in the authors' program). None selects 4 if labels have on average fewer than 10
+        positive instances, and 2 otherwise. After training, ``lambda_1_`` is the selected weight.
     lambda_2 : float
-        Weight of the multi-way penalty (l1 in the program). By Lemma 1, only balanced and pure splits minimise J if
-        lambda_2 > (M - 3) lambda_1. Values that do not meet this condition are also accepted. With M = 2 or 3, all
-        positive values meet the condition. With M = 4, the defaults do not meet the condition. Splits that send each
-        label in two directions then have a smaller J than balanced and pure splits.
+        Weight of the multi-way penalty (l1 in the program). If lambda_2 > (M - 3) lambda_1, only balanced and pure
+        splits minimise J (Lemma 1). Other values of lambda_1 and lambda_2 are also accepted. With M = 2 or 3, all
+        positive values meet the condition of Lemma 1. With M = 4, the defaults do not meet the condition of Lemma 1. In
+        this case, splits that send each label in two directions have a smaller J than balanced and pure splits.
     optimizer : {'nag', 'sgd'}
         'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent, is for dense data.
         With 'sgd', features are standardised at each node.
@@ -85,28 +87,30 @@ class LdSM(AveragedForest):
     prune : bool
         Set weights below 1/d in magnitude to 0 after a node's training, as the authors' program does.
     shuffle : bool
-        Stream the instances in a random order, one for each tree, as the authors' program does. Otherwise, stream the
-        instances in the order of the rows. Algorithm 2 specifies no order. The order of the rows is poor if the rows
-        are sorted by class.
+        If true, training visits the instances in a random order, which is drawn for each tree, as in the authors'
+        program. If false, training visits the instances in the order of the rows of X. Algorithm 2 specifies no order
+        of the instances. The order of the rows of X is a poor choice if the rows are sorted by class.
     average : {'trees', 'leaves'}
         Whether trees or leaves have equal weight in a forest. With 'trees', the leaves that an instance reaches are
         averaged within each tree, and then over the trees, as in the authors' program. With 'leaves', a tree in which
-        the instance reaches r leaves adds r histograms, as in Algorithm 5. The weight of such a tree is r times the
-        weight of a tree with a single reached leaf. The sum is divided by the number of leaves reached in all trees, so
-        that estimates stay within 0 .. 1. The ranking is the same as in the paper.
+        the instance reaches r leaves adds r histograms, as in Algorithm 5. With 'leaves', a tree with r reached leaves
+        thus has r times the weight of a tree with one reached leaf. The sum of the histograms is divided by the number
+        of leaves reached in all trees, so that estimates stay within 0 .. 1. This division does not change the ranking
+        of the labels.
     shares : {'instances', 'labels'}
-        Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's instances. Each share then
-        estimates a label's probability. 'labels' divides by the sum of the histogram, as in Algorithm 5 and the
-        program. The shares of all labels then sum to 1. These shares rank labels but do not estimate probabilities.
+        Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's instances. With
+        'instances', each share estimates a label's probability. 'labels' divides by the sum of the histogram, as in
+        Algorithm 5 and the authors' program. With 'labels', the shares of all labels sum to 1, and do not estimate
+        probabilities.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 first. The published results use unscaled features.
+        Whether to scale each instance to Euclidean length 1. The published results of LdSM use unscaled features.
     beta, gamma : float
-        `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's estimate. B is the
-        estimate of the tail classifiers with steepness gamma (`xmlc.models.tail_classifiers.TailClassifiers`). With
-        beta = 1, no tail classifiers are trained.
+        `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's estimate for a label. B
+        is the estimate for the label by the tail classifiers with steepness gamma
+        (`xmlc.models.tail_classifiers.TailClassifiers`). With beta = 1, no tail classifiers are trained.
     random_state : int
-        Seed of the order of the instances, of ties, and of random initial weights. Each tree uses different random
-        numbers.
+        Seed of all random numbers: for the order of the instances, for ties, and for initial weights. Each tree uses
+        different random numbers.
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
         -1 uses all cores.
@@ -116,9 +120,9 @@ class LdSM(AveragedForest):
     forest_ : MultiwayForest
     tail_ : TailClassifiers or None
     max_nodes_ : int
-        Given or selected value of ``max_nodes``.
+        The value of ``max_nodes`` that training used, given or selected.
     lambda_1_ : float
-        Given or selected value of ``lambda_1``.
+        The value of ``lambda_1`` that training used, given or selected.
     inner_products_ : ndarray of int64, shape (n,)
         Number of inner products computed for each instance in the last prediction. There are M inner products for each
         inner node that the instance passed. Thresholds do not change the number of inner products.
@@ -126,9 +130,10 @@ class LdSM(AveragedForest):
     Notes
     -----
     As in the authors' program, a node stays a leaf if its regressors leave a child empty or send all instances to one
-    child. Every instance has a constant feature. A node is not split if all its instances together have only one label.
-    A training thread takes about 8 bytes per non-zero of X, 16 d M bytes, and the memory of the tree that it grows. In
-    addition, the data and the forest take memory. With `fit_to_disk`, the forest takes no memory.
+    child. Every instance gets an additional constant feature. A node is not split if all its instances together have
+    only one label. A training thread takes about 8 bytes per non-zero of X, plus 16 d M bytes and the memory of the
+    tree that it grows. The data and the forest also take memory. With `fit_to_disk`, the forest is written to disk and
+    takes no memory.
 
     Examples
     --------
@@ -211,13 +216,13 @@ class LdSM(AveragedForest):
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each tree the level (int32, root 1) and the J after each epoch (float64) of each inner node."""
+        """Return for each tree the level (int32) of each inner node, and the node's J (float64) after each epoch."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Blend estimates with the tail classifiers: ``beta * P + (1 - beta) * B``."""
+        """Return the scores ``beta * P + (1 - beta) * B``, which blend the forest with the tail classifiers."""
         assert self.tail_ is not None, "without tail classifiers labels rank by their estimates"
         log_scores = self.tail_.log_scores(X, estimates, self.gamma, self.unit_norm, self.n_jobs)
         closeness = elementwise.exp(log_scores.data).astype(np.float32)
@@ -225,7 +230,7 @@ class LdSM(AveragedForest):
         return estimates
 
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return a factor for each leaf's label histogram, and whether leaves (not trees) have equal weight."""
+        """Return the factor of each leaf's label histogram, and whether leaves instead of trees have equal weight."""
         forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
@@ -248,7 +253,7 @@ class LdSM(AveragedForest):
 
 @njit(cache=True, nogil=True)
 def find_leaves(x, first, last, forest, root, d, n_products):
-    """Find the leaf or leaves of one tree that each instance of a block reaches (GetLeaves of Algorithm 5).
+    """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
 
     Parameters
     ----------
@@ -274,8 +279,8 @@ def find_leaves(x, first, last, forest, root, d, n_products):
 
     Notes
     -----
-    All instances of the block that reach a node are processed together. The node's weights are thus copied to a dense
-    array only once.
+    All instances of the block that reach a node are processed together, so that the node's weights are copied to a
+    dense array only once.
     """
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)
