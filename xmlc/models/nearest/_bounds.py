@@ -12,17 +12,18 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
 CHUNK = 1024  # The counts and products of this number of instances fit into the level-1 cache.
-# ``add_terms`` computes this number of terms at once. For numba, a plain int would be another type.
+# `add_terms` computes this number of terms at once. The constant is an int64, because numba gives a plain int another
+# type.
 TERMS = np.int64(64)
-SUM_UNIT = 2.0**-30  # Integer sums have this unit. The lowest bits of a sum count the added postings.
-FLAT = 3  # With this number of shared features, the second line is the tightest bound.
-POWERS = 4096  # The table of J**beta has this number of steps of the Jaccard similarity J.
-# `ROUNDING` bounds the float32 error of terms whose sum is at most 1, and the error of a sum of three such numbers.
+SUM_UNIT = 2.0**-30  # Integer sums of postings have this unit. The lowest bits of a sum count its postings.
+FLAT = 3  # The second line of `concave_lines` is exact for this number of shared features.
+POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
+# `ROUNDING` bounds the float32 errors of terms with a sum of at most 1, and of adding three such sums.
 ROUNDING = 1e-6
-# All operations that `ROUNDING` does not cover are exact. No bound is NaN, and signs of zeros do not matter, so a
-# minimum is a single instruction.
+# All operations that `ROUNDING` does not cover are exact. Because no bound is NaN and signs of zeros do not matter,
+# these compiler flags make a minimum a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-SLACK = np.float32(1 + 1e-5)  # This factor bounds the float32 error of a few products.
+SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 error of a few products.
 
 
 class Query(NamedTuple):
@@ -48,7 +49,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     features : uint32, values : float32
         Features and values of the query.
     places, steps
-        As in `NeighbourIndex`.
+        See `NeighbourIndex`.
     laid_out, words, lines, lists, factors
         Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero before the call.
     squares : float64 (WORD_BITS + FLAT + 1,)
@@ -88,13 +89,13 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
 
 @njit(cache=True, nogil=True)
 def concave_lines(values, squares, lines):
-    """Write three linear functions of c to ``lines``, upper bounds of the Euclidean length of any c of 64 values.
+    """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of the 64 values.
 
-    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the height of the line
-    through the lengths for c = FLAT and FLAT + 1. Entry 3 is a constant, the Euclidean length of all values.
+    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the intercept of the line
+    through the lengths for c = FLAT and c = FLAT + 1. Entry 3 is the Euclidean length of all values, a constant bound.
 
-    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
-    through two neighbouring points is therefore never below this length for a whole number c.
+    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. For integers
+    c, a line through the largest lengths of two consecutive c is therefore never below the largest length.
     """
     n = 0
     for k in range(squares.size):
@@ -119,7 +120,7 @@ def concave_lines(values, squares, lines):
 
 @njit(cache=True, nogil=True)
 def length_of(total):
-    """Return sqrt(``total``) / LENGTH_STEPS, rounded up a little."""
+    """Return sqrt(``total``) / LENGTH_STEPS, increased by more than the rounding error."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
@@ -127,20 +128,21 @@ def length_of(total):
 def add_postings(query, starts, postings, terms, sums):
     """Add the postings of the query's lists to the sums of a block.
 
-    One addition updates a sum and its count of postings. A posting has 4 bytes and is multiplied as a whole number. The
-    lower half of a posting is the number of an instance. This number changes the value in the upper half by less than
-    one step. `ROUNDING` covers the float32 error. The starts of all lists are prefetched before the first list is read.
+    One integer addition updates both the sum of an instance and its number of postings. A posting of 4 bytes is
+    multiplied as one integer. The lower half of a posting, an instance's number, changes the value in the upper half by
+    less than one step. `ROUNDING` covers the float32 error of the products. The starts of all lists are prefetched
+    before the first list is read.
 
     Parameters
     ----------
     query : Query
         Query whose posting lists are added.
     starts : uint32 (n_lists + 1,), postings : uint32
-        The lists of the block.
+        The posting lists of the block.
     terms : int32 (TERMS,)
         Scratch.
     sums : int32 (instances of the block,)
-        The sums to which the postings are added. Updated in place.
+        The sum of each instance of the block, to which its postings are added in place.
     """
     lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
     for j in lists:
@@ -158,7 +160,10 @@ def add_postings(query, starts, postings, terms, sums):
 
 @njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
-    """Add the first ``n`` postings of a list (see `add_postings`). If ``n`` is constant, the loop is vectorised."""
+    """Add the first ``n`` postings of a list (see `add_postings`).
+
+    If ``n`` is a constant, the first loop is vectorised.
+    """
     for k in range(n):
         terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
     for k in range(n):
@@ -169,10 +174,11 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 def bound_frequent(query, start, end, words, lengths, counts, products):
     """Count the frequent features that a query shares with each instance of a chunk.
 
-    The kernel also bounds the inner product over these features. Cauchy's inequality bounds the product within one word
-    by two lengths. The first length is the length of the instance's features in the word. The second length is the
-    length of the shared features in the query (`concave_lines`). The loop compiles to vector instructions. Per
-    instance, the loop uses 8 bytes of scratch memory, and 10 bytes of the index for each word.
+    The kernel also bounds the inner product over the shared frequent features. Within one word, Cauchy's inequality
+    bounds the inner product by the product of two lengths. The first length is the Euclidean length of the instance's
+    features in the word. The second length bounds the Euclidean length of the shared features in the query
+    (`concave_lines`). The inner loop compiles to vector instructions. Per instance, the loop uses 8 bytes of scratch
+    memory, and 10 bytes of the index for each word.
     """
     query_words, lines = query.words, query.lines
     for i in range(end - start):
@@ -193,20 +199,24 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
-    """Write an upper bound of the query's similarity to each instance of a chunk, and 0 after the last instance.
+    """Write an upper bound of the query's similarity to each instance of a chunk.
 
-    The bound is the sum of postings plus a bound of the inner product over the frequent features. The inner product is
-    at most the result of `bound_frequent`. The inner product is also at most the number of shared frequent features
-    times the largest magnitudes of query and instance. This second bound is tight if all values are equal. The result
-    is 0 for an instance that shares no feature with the query or whose similarity is negative. The loop compiles to
-    vector instructions.
+    Entries after the last instance become 0.
+
+    An instance's inner product with the query is at most the sum of its postings plus a bound for the frequent
+    features. The bound for the frequent features is the smaller of two bounds. One bound is the result of
+    `bound_frequent`. The other bound is the number of shared frequent features times the largest magnitudes of query
+    and instance. This other bound is tight if all values of the frequent features are equal. The similarity bound is 0
+    for an instance that shares no feature with the query or whose similarity is negative. The loop compiles to vector
+    instructions.
 
     Parameters
     ----------
     query : Query
         Query that is compared with the instances of the chunk.
     sums : int32, sizes : uint16, largests : uint16
-        Sums of postings, and `NeighbourIndex.sizes` and ``largest``, of the chunk's instances.
+        The sum of postings of each instance of the chunk, and its entries in ``sizes`` and ``largest`` of
+        `NeighbourIndex`.
     counts, products
         Results of `bound_frequent`.
     beta : float
@@ -226,7 +236,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
         if powers is None:
             factor = jaccard if beta == 1.0 else one
         else:
-            # A stored size is at most 65,535. For an instance with more features, ``jaccard`` could exceed 1.
+            # Because stored sizes are capped at 65,535, ``jaccard`` could exceed 1 for an instance with more features.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):

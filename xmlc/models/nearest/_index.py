@@ -19,28 +19,28 @@ MOST_WORDS = 16
 BLOCK_ROWS = 1 << 16
 # A block has at most this number of postings, because the starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
-TASKS = 8  # Unless instances are few, there are at least TASKS tasks, so that each thread gets several tasks.
-LEAST_ROWS = 256  # minimum number of instances per task
+TASKS = 8  # Large training sets are divided into at least 8 tasks, so that each thread gets several tasks.
+LEAST_ROWS = 256  # Usual minimum number of instances per task.
 
 
 class NeighbourIndex(NamedTuple):
-    """Hold the index: training instances of unit length, stored by row and by feature.
+    """Hold the index of a training set. Instances have unit length, and are stored by row and by feature.
 
     The place of a feature is its rank by document frequency, most frequent first. If frequencies are equal, the feature
-    with the smaller number is first. The first 64 W features, W = ``words.shape[0]``, are *frequent*. Each instance has
-    W words of 64 bits, with one bit for each frequent feature. Every other feature has a list of postings in each block
-    of instances.
+    with the smaller number is first. With W = ``words.shape[0]``, the features in the first 64 W places are called
+    *frequent*. Each instance has W words of 64 bits, with one bit for each frequent feature. Every feature that is not
+    frequent has a list of postings in each block of instances.
 
     Attributes
     ----------
     places : ndarray of uint32, shape (d,)
         Place of each feature. Features without instances come last.
     row_starts : ndarray of int64, shape (n + 1,)
-        Start of each instance's features.
+        Start of each instance in ``row_places`` and ``row_values``.
     row_places : ndarray of uint32, shape (nnz,)
         Places of each instance's features, ascending, so that frequent features come first.
     row_values : ndarray of float32, shape (nnz,)
-        Values of these features.
+        Value of each feature of each instance, in the order of ``row_places``.
     sizes : ndarray of uint16, shape (n,)
         Number of features of each instance, capped at 65,535.
     words : ndarray of uint64, shape (W, n)
@@ -52,9 +52,9 @@ class NeighbourIndex(NamedTuple):
     steps : ndarray of float32, shape (n_lists,)
         Largest magnitude among the values of each feature that has lists, divided by 32767.
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
-        Starts of a block's lists, relative to ``block_starts``.
+        Start of each list of a block, relative to the block's entry in ``block_starts``.
     block_starts : ndarray of int64, shape (n_blocks,)
-        Start of each block's postings.
+        Start of each block in ``postings``.
     postings : ndarray of uint32, shape (nnz of the features with lists,)
         A posting contains the instance's number in the block (lower 16 bits) and the feature's value in steps, rounded
         down (upper 16 bits, signed).
@@ -80,7 +80,7 @@ class NeighbourIndex(NamedTuple):
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NeighbourIndex:
-    """Return the index of instances of unit length without stored zeros.
+    """Return the index of a training set, whose instances have unit length and no stored zeros.
 
     The index is bit-identical for any number of threads.
 
@@ -89,7 +89,8 @@ def build_index(
     X : csr_array of float32, shape (n, d)
         Instances.
     n_words : int, optional
-        Number of words of frequent features per instance. The default is the result of `words_that_pay`.
+        Number W of words per instance, which contain the frequent features. The default is the result of
+        `words_that_pay`.
     block_rows : int
         Number of instances per block.
     n_jobs : int or None
@@ -102,8 +103,8 @@ def build_index(
     counts, magnitudes = np.zeros((len(tasks), d), dtype=np.uint32), np.zeros((len(tasks), d), dtype=np.float32)
     run_tasks(lambda k, start, end: count_in_task(*x, start, end, counts[k], magnitudes[k]), tasks, n_jobs)
     frequencies = counts.sum(axis=0, dtype=np.int64)
-    # Features are sorted by descending frequency, and equally frequent features by number. The smallest dtype is used
-    # because NumPy sorts 16-bit integers in linear time.
+    # Features are sorted by descending frequency, and features with the same frequency by their number. The sort keys
+    # have the smallest possible dtype, because NumPy sorts 16-bit integers in linear time.
     order = np.argsort((n - frequencies).astype(np.min_scalar_type(n)), kind="stable").astype(np.uint32)
     places = np.empty_like(order)
     places[order] = np.arange(order.size, dtype=np.uint32)
@@ -112,7 +113,8 @@ def build_index(
     first = n_words * WORD_BITS
     blocks = np.array([start // block_rows for _, start, _ in tasks])
     list_starts, cursors = start_lists(counts, order[first:n_used], blocks)
-    # Because of the factor 1 + 1e-6, rounding never makes a quotient larger than POSTING_STEPS.
+    # Because of the factor 1 + 1e-6, rounding never makes the quotient of a value and its step larger than
+    # POSTING_STEPS.
     steps = magnitudes.max(axis=0)[order[first:n_used]] * np.float32((1 + 1e-6) / POSTING_STEPS)
     block_starts = np.concatenate(([0], np.cumsum(list_starts[:, -1], dtype=np.int64)))
     row_starts, row_places, row_values = x.indptr.copy(), np.empty_like(x.indices), np.empty_like(x.data)
@@ -163,11 +165,14 @@ def index_tasks(n: int, block_rows: int) -> list[tuple[int, int, int]]:
 
 
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
-    """Return the number of words with which searches are fastest. ``frequencies`` must be in descending order.
+    """Return the number of words per instance with which searches are fastest.
 
-    Each additional word costs every query one read per instance. The word saves reading the postings of its 64
-    features. The function assumes that queries have a feature as often as training instances have it. In measurements,
-    cost and saving were equal if the root mean square of the 64 document frequencies was one in ten instances.
+    ``frequencies`` must be in descending order.
+
+    Each additional word costs every query one read per instance. On the other hand, the query need not read the
+    postings of the word's 64 features. The function assumes that features are as frequent in queries as in training
+    instances. In measurements, cost and saving of a word were equal if the root mean square of its 64 document
+    frequencies was 10 % of the instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -184,7 +189,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     Parameters
     ----------
     counts : ndarray of uint32, shape (tasks, d)
-        Number of instances of each task that have the feature.
+        For each task and feature, the number of instances of the task that have the feature.
     listed : ndarray of uint32, shape (n_lists,)
         Features that have lists.
     blocks : ndarray of int, shape (tasks,)
@@ -195,7 +200,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
     list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
         See `NeighbourIndex`.
     cursors : ndarray of uint32, shape (tasks, n_lists)
-        Index of the task's first posting in each list, relative to the start of the block's postings.
+        For each task and list, the index of the task's first posting, relative to the start of the block's postings.
     """
     starts = np.zeros((blocks[-1] + 1, listed.size + 1), dtype=np.uint32)
     cursors = np.empty((blocks.size, listed.size), dtype=np.uint32)
@@ -209,19 +214,19 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 
 
 # The kernels below build the index, one task at a time. A task is a range of instances within one block. A counting
-# sort arranges the non-zeros of the task by feature, in memory that fits into a cache. One pass then writes the
-# non-zeros to their rows and lists of postings. Each row is therefore in ascending order of places, and each list in
-# ascending order of instances. The result does not depend on the division into tasks.
+# sort arranges the non-zeros of the task by feature, in memory that fits into a cache. One pass over the sorted
+# non-zeros writes them to their rows and lists of postings. Because of the sort, each row is in ascending order of
+# places, and each list in ascending order of instances. The index does not depend on the division into tasks.
 
 
 WORD_BITS = 64
 POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
-LENGTH_STEPS = 65000  # Lengths are at most 1, plus rounding, and are stored as unsigned 16-bit integers.
+LENGTH_STEPS = 65000  # Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
 
 
 @njit(cache=True, nogil=True)
 def count_in_task(indptr, indices, data, start, end, counts, largest):
-    """Write the number of instances and the largest magnitude of each feature, for instances ``start .. end - 1``.
+    """Count each feature's instances among ``start .. end - 1``, and find the feature's largest magnitude.
 
     The kernel reads 8 bytes per non-zero.
 
@@ -232,7 +237,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
     start, end : int
         Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        All zero before the call. Receive the counts and the largest magnitudes.
+        Receive the number of instances and the largest magnitude of each feature. All entries are zero before the call.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -242,7 +247,9 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
 
 @njit(cache=True, nogil=True)
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
-    """Sort a task's non-zeros by the place of the feature, then by instance. Return the task's number of features.
+    """Sort a task's non-zeros by the place of the feature, then by instance.
+
+    Return the number of features that occur in the task.
 
     Parameters
     ----------
@@ -253,16 +260,16 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
     counts : uint32 (d,)
         Number of instances of the task that have each feature.
     order : uint32 (number of features with non-zeros,)
-        Feature in each place.
+        The feature in each place.
     ends : uint32 (d,)
         Scratch.
     entries : uint64 (nnz of the task,)
-        Receives the non-zeros. The upper half of an entry is the instance, relative to ``start``. The lower half
-        contains the bits of the value.
+        Receives the sorted non-zeros. The upper half of an entry is the instance, relative to ``start``. The lower half
+        of an entry contains the bits of the value.
     runs : uint32 (order.size + 1, 2)
-        Receives one row for each feature of the task, in ascending order of places: the place and the index of the
-        feature's first entry. One more row marks the end of the entries. Features without entries have no row. Most
-        features of sparse data occur in few tasks, so checking all features would take longer than writing entries.
+        Receives one row for each feature that occurs in the task, in ascending order of places. A row contains the
+        place of the feature and the index of its first entry. An additional last row marks the end of the entries.
+        Features without entries have no row, because most features of sparse data occur in few tasks.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):
@@ -297,11 +304,11 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
     cursors : uint32 (n_lists,)
         Starts of the task's postings in each list, see `start_lists`.
     shift : int
-        Number of the first instance in its block.
+        Number of the task's first instance within its block.
     targets : uint32 (instances,)
-        Start of each row. Overwritten.
+        Start of each row in ``row_places`` and ``row_values``. Overwritten.
     row_places : uint32 (nnz,), row_values : float32 (nnz,)
-        Receive the rows.
+        Receive the places and values of the task's rows.
     postings : uint32 (number of postings of the block,)
         Receives the task's postings.
     """
@@ -332,7 +339,7 @@ def write_frequent(row_starts, row_places, row_values, start, end, words, length
     start, end : int
         Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before the call. Receive the arrays of `NeighbourIndex`.
+        Receive the arrays of `NeighbourIndex` with these names. All entries are zero before the call.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

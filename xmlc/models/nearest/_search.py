@@ -1,15 +1,16 @@
-"""Find the S nearest training instances of a query, N(1; x), ..., N(S; x) of swnn2018, Section 3.3.
+"""Find the S nearest training instances of a query x. In swnn2018 (Section 3.3), they are called N(1; x), ..., N(S; x).
 
-The search runs block by block. The postings of the query's rarer features are added to one integer per instance.
-Frequent features have no postings. Otherwise, most postings would belong to frequent features. Words of bits show which
-frequent features an instance shares with the query. The words also give an upper bound of the inner product over these
-features. The sum of postings and this bound give an upper bound of each similarity. A similarity is computed only if
-its bound reaches the S-th best similarity.
+The search processes one block of training instances after the other. For the rare features of the query, postings are
+added to one integer sum per instance. Frequent features have no postings, because they would have most of all postings.
+Words of 64 bits contain the frequent features that an instance shares with the query. The words also give an upper
+bound of the inner product over the shared frequent features. The sum of postings and the bound for frequent features
+give an upper bound of each similarity. A similarity is computed only if its upper bound reaches the S-th best
+similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
-- A posting takes 0.75 ns. A bare scatter update takes 0.55 ns.
-- A bound takes 0.9 ns per instance with one word. A similarity takes 0.1 to 0.3 µs.
+- Adding a posting takes 0.75 ns. A bare scatter update takes 0.55 ns.
+- Computing a bound takes 0.9 ns if each instance has one word. Computing a similarity takes 0.1 to 0.3 µs.
 - On tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities.
   On delicious, a query reads 36 % of the postings and computes 96 similarities.
 - A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36 µs for similarities.
@@ -41,18 +42,21 @@ from xmlc.models.nearest._bounds import (
 )
 from xmlc.models.nearest._index import WORD_BITS, NeighbourIndex
 
-GROUP = 16  # A group has this number of bounds, which fill one cache line.
-LEAST = np.float32(1e-45)  # the smallest positive float32
+GROUP = 16  # A group of 16 bounds fills one cache line.
+LEAST = np.float32(1e-45)  # The smallest positive float32 number.
 SMALL = np.float32(1e-35)  # If the largest value is at least SMALL, the scale of the histogram is a finite float32.
 HISTOGRAM_BARS = 512
-GROUPS_PER_NEIGHBOUR = 4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S best.
-# `keep_nearest` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is seldom lower.
+GROUPS_PER_NEIGHBOUR = (
+    4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S highest bounds.
+)
+# `keep_nearest` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is seldom below LOWER *
+# ``high``.
 LOWER = np.float32(0.75)
-AHEAD = 4  # Each row is prefetched this number of rows before it is read.
+AHEAD = 4  # Each row is prefetched while the row 4 places earlier is read.
 
 
 class SearchScratch(NamedTuple):
-    """Hold the scratch memory of one thread: O(d + instances of a block + S) bytes."""
+    """Hold the scratch memory of one thread, which takes O(d + instances of a block + S) bytes."""
 
     query: np.ndarray  # float32 (d,): values by place, all zero between queries
     query_words: np.ndarray  # uint64 (W,): bits of the frequent features, all zero between queries
@@ -78,7 +82,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
     """Allocate and return the scratch memory of one thread."""
     rows, n_words, n_lists = min(index.block_rows, index.sizes.size), index.words.shape[0], index.steps.size
     padded = -(-rows // CHUNK) * CHUNK
-    powers = None  # With None, numba compiles no code for powers.
+    powers = None  # If ``powers`` is None, numba compiles no code for powers.
     if beta not in (0, 1):
         powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
         powers = np.nextafter(powers, np.float32(np.inf))
@@ -105,7 +109,7 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 
 
 class Block(NamedTuple):
-    """Hold, for the instances of a block, the sums of postings and the upper bounds of similarities."""
+    """Hold the sums of postings and the upper bounds of similarities of the instances of a block."""
 
     first: int  # number of the block's first instance in the training set
     sums: np.ndarray  # int32: sums over the rarer features, in units of SUM_UNIT. The lowest bits count the products
@@ -115,24 +119,24 @@ class Block(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def nearest_instances(x, first_query, index, scratch, neighbours, similarities, n_products):
-    """Find the S nearest training instances with a positive similarity, for q queries.
+    """Find for each of q queries the S nearest training instances with a positive similarity.
 
     Parameters
     ----------
     x : KernelCSR
         Queries of unit length without stored zeros.
     first_query : int
-        First of the q queries in ``x``.
+        Row number in ``x`` of the first of the q queries.
     index : NeighbourIndex
         The training instances.
     scratch : SearchScratch
         Result of `search_scratch`, which also contains beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        Before the call, all neighbours are -1 and all similarities 0. The arrays receive the neighbours, nearest first.
-        If similarities are equal, the instance with the smaller number is first. Entries without a neighbour stay -1
-        and 0.
+        Before the call, all neighbours are -1 and all similarities 0. The arrays receive the neighbours of each query,
+        nearest first, and their similarities. If similarities are equal, the instance with the smaller number is first.
+        If a query has fewer than S neighbours, the remaining entries stay -1 and 0.
     n_products : int64 (q,)
-        Receives the number of training instances whose similarity was computed.
+        Receives for each query the number of training instances whose similarity was computed.
     """
     x, index, room = unowned(x), unowned(index), unowned(scratch)
     n, S, sums, bounds, maxima = index.sizes.size, room.best.size, room.sums, room.bounds, room.maxima
@@ -182,7 +186,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 @njit(cache=True, nogil=True)
 def keep_nearest(query, block, high, index, room):
-    """Compute similarities, highest bounds first, until no other instance can be among the S best.
+    """Compute similarities of a block, highest bounds first, until no other instance can be among the S best.
 
     Parameters
     ----------
@@ -192,11 +196,11 @@ def keep_nearest(query, block, high, index, room):
         Sums and bounds of the block.
     high : float32
         Limit that at least S bounds of the block reach, or 0. The instances whose bounds reach the limit are compared
-        with the query first. After that, few bounds of other instances reach the S-th best similarity.
+        with the query first. Few other instances have a bound that reaches the S-th best similarity.
     index : NeighbourIndex
         The training instances.
     room : SearchScratch
-        Scratch memory, which includes the heap of the best instances.
+        Scratch memory, including the heap of the best instances.
 
     Returns
     -------
@@ -227,9 +231,9 @@ def worst_kept(best):
 def compare_with_rows(candidates, whole, query, block, index, beta, powers, best):
     """Compute similarities of the candidates whose bounds reach the S-th best similarity, and keep the S best.
 
-    ``whole`` is true if fewer than S neighbours were found so far. Similarities are then computed directly. Otherwise,
-    the kernel first tightens a candidate's bound with the frequent features at the start of the candidate's row. The
-    similarity is J**beta times the inner product of candidate and query (`row_product`), computed in float64 and
+    If ``whole`` is true, fewer than S neighbours are known, and all similarities are computed directly. If ``whole`` is
+    false, the kernel first tightens a candidate's bound with the frequent features at the start of the candidate's row.
+    The similarity is J**beta times the inner product of candidate and query (`row_product`), computed in float64 and
     rounded to float32. The kernel returns the number of similarities computed.
     """
     starts, places, values, words = index.row_starts, index.row_places, index.row_values, index.words
@@ -272,14 +276,14 @@ def prefetch_row(places, values, starts, i, whole):
 
 @njit(cache=True, nogil=True)
 def row_product(places, values, start, end, query):
-    """Return the inner product of a row and a query as float64. The query has one value per place.
+    """Return the inner product of a row and a query as float64. ``query`` contains the query's value in each place.
 
-    The product of feature number p of the row is added to partial sum number p modulo 4. The four partial sums are
-    added as (0 + 1) + (2 + 3). This fixed order allows four additions at a time. The kernel reads 8 bytes per non-zero,
-    and the query's value from a cache.
+    The product for entry p of the row is added to partial sum number p modulo 4. The four partial sums are added as (0
+    + 1) + (2 + 3). Because of the partial sums, the processor can perform four additions at a time. The kernel reads 8
+    bytes per non-zero, and the query's value from a cache.
     """
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    # Unsigned indices are never negative, so numba need not wrap them around.
+    # For unsigned indices, numba generates no code that handles negative indices.
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     p, end = np.uint64(start), np.uint64(end)
     while p + four <= end:
@@ -297,8 +301,8 @@ def row_product(places, values, start, end, query):
     return (a + b) + (c + d)
 
 
-# The kernels below select the highest bounds. Neighbouring bounds form a group in one cache line, so that few cache
-# lines are read again.
+# The kernels below select the highest bounds. Each group of neighbouring bounds fills one cache line. Because groups
+# with a low maximum are skipped, few cache lines are read again.
 
 
 @njit(cache=True, nogil=True)
@@ -313,7 +317,7 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return a limit that at least k values reach, but not many more. The limit is an edge of a histogram.
+    """Return a limit that k or slightly more values reach. The limit is an edge of a histogram.
 
     ``values`` must contain more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths.
     The time is linear in the number of values, without a branch per value. If all values are below `SMALL`, the result
@@ -333,7 +337,7 @@ def below_kth_largest(values, k, counts):
     while n_above < k:
         bar -= 1
         n_above += counts[bar]
-    # The limit is a little below the edge, because ``value * scale`` was rounded.
+    # The limit is slightly below the edge of the bar, because ``value * scale`` was rounded.
     return np.float32(bar * (1 - 1e-6) / scale)
 
 
@@ -341,7 +345,7 @@ def below_kth_largest(values, k, counts):
 def collect(bounds, maxima, start, end, groups, found):
     """Write to ``found`` the instances whose bound is positive and in [start, end), and return their number.
 
-    ``groups`` is scratch for the numbers of groups. The loops have no branches, because branches would often be
+    ``groups`` is a scratch array for the numbers of groups. The loops have no branches, because branches would often be
     mispredicted.
     """
     start = start if start > LEAST else LEAST

@@ -32,8 +32,8 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 
 ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than this limit.
-#: Memory that no thread uses at present: scratch for searches, and pairs of an array of votes (all zero) and an array
-#: of labels.
+#: Memory that no thread uses at present. The first list contains scratch memory for searches. Each pair in the second
+#: list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
@@ -41,20 +41,21 @@ Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     """Estimate labels from weighted nearest neighbours in sparse data (swnn2018, Section 3).
 
-    The S training instances most similar to x vote for their labels. A vote has the weight Sim(x, x_i)**alpha with ::
+    For an instance x, the S most similar training instances x_i vote for their labels. The vote of x_i has the weight
+    Sim(x, x_i)**alpha with ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
-    J is the Jaccard similarity of the sets of features (Section 3.3). Only instances with a positive similarity vote.
-    If two instances are equally similar, the instance with the smaller number is nearer. The estimate of a label is the
-    label's share of the votes (the weights V_i of Section 3.5), and at most 1. Training builds an index and chooses
-    beta.
+    J is the Jaccard similarity of the two sets of features (Section 3.3). Only instances with a positive similarity
+    vote. If two instances are equally similar to x, the instance with the smaller number counts as nearer. The estimate
+    of a label is the label's share of the sum of all votes (with the weights V_i of Section 3.5). Training builds an
+    index and chooses beta.
 
-    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. Only the nearest
-    instances vote, until their weights add up to S. The farthest of these instances votes with the remaining weight.
-    With whole weights, the model is the same as for repeated rows (``numpy.repeat``), except for the choice of beta.
-    The choice of beta excludes all copies of an instance from its neighbours. Weights below 1 change votes, but there
-    are still at most S neighbours.
+    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. With sample
+    weights, the nearest instances vote until their weights add up to S. The last instance votes only with the weight
+    that remains of S. With integer weights, the model is the same as for a training set with repeated rows
+    (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes all copies of
+    an instance from its neighbours. If weights are below 1, there are still at most S neighbours.
 
     The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
     S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -62,30 +63,30 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     Parameters
     ----------
     S : int
-        Size of the neighbourhood.
+        Number of neighbours.
     alpha : float
-        Exponent of the similarity in the votes, at least 0. With 0, all neighbours have equal votes.
+        Exponent of the similarity in the votes, at least 0. With alpha 0, all neighbours have equal votes.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0. With 0, the similarity is the cosine. None selects 0 if P@1 is
-        higher with 0 than with 1 by more than a standard error, and 1 otherwise. P@1 is measured on up to 1000 training
-        instances. An instance is never its own neighbour.
+        Exponent of the Jaccard similarity, at least 0. With beta 0, the similarity is the cosine similarity. None
+        selects beta 0 if its P@1 exceeds the P@1 of beta 1 by more than a standard error, and beta 1 otherwise. P@1 is
+        measured on up to 1000 training instances, none of which is its own neighbour.
     n_jobs : int, optional
         Number of threads, see `xmlc.core.threads.resolve_threads`.
 
     Attributes
     ----------
     index_ : NeighbourIndex
-        The training instances, by row and by feature.
+        Index of the training instances, by row and by feature.
     label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
-        Label sets of the training instances.
+        Label sets of the training instances, as in the arrays of a CSR matrix.
     row_weights_ : ndarray of float32, shape (n,), or None
         Weights of the training instances, or None if all weights are 1.
     beta_ : float
-        The given or the chosen beta.
+        The given beta, or the beta that training chose.
     inner_products_ : ndarray of int64, shape (number of queries,)
-        For each query of the last prediction, the number of training instances whose similarity was computed. A
-        similarity is an inner product of two sparse rows. Instances that the search skips because of their bound are
-        not counted.
+        For each query of the last prediction, the number of training instances whose similarity was computed. Each
+        similarity requires an inner product of two sparse rows. Instances that the search skips because of their bound
+        are not counted.
 
     Examples
     --------
@@ -118,7 +119,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Instances. The Euclidean lengths of instances do not matter.
+            Instances. The Euclidean lengths of instances do not affect the model.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
@@ -142,14 +143,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Return the beta (0 or 1) that P@1 selects on a sample. An instance is never its own neighbour."""
+        """Return the beta (0 or 1) that P@1 selects on a sample. No instance of the sample is its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # X has no column names, so stored names are removed.
+        model._remember_names(X)  # ``X`` has no column names here, so the names stored in the copied model are removed.
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. The
-            # farthest neighbour is then removed instead.
+            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. In
+            # this case, the farthest neighbour is removed instead of the instance.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -173,14 +174,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             Neighbours, nearest first. If two instances are equally similar, the instance with the smaller number is
             first. -1 marks missing neighbours.
         similarities : ndarray of float32, shape (n, S)
-            Similarities of these neighbours, 0 for missing neighbours.
+            Similarity of each neighbour in ``numbers``, 0 for a missing neighbour.
         """
         numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
         missing = (0, 0), (0, int(self.S) - numbers.shape[1])
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``. An estimate is a label's share of the votes.
+        """Return the estimates strictly greater than ``threshold``. The estimate of a label is its share of the votes.
 
         Parameters
         ----------
@@ -222,7 +223,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _ranked(
         self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the largest weighted votes of given neighbours, and the labels' weighted shares."""
+        """Return the k labels with the largest weighted shares of the neighbours' votes, and these shares."""
         labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
         self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
@@ -237,7 +238,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         k, weights = self._check_k(k), self._label_weights(label_weights)
         for name in ("S", "alpha", "beta"):  # `set_params` may have changed the values after training
             check_value(type(self), name, getattr(self, name))
-        # The first call may compile a kernel, and `Progress` then reports the compilation.
+        # If the first call compiles a kernel, `Progress` reports the compilation.
         with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
             x = nonzero(self._one_instance(indices, values))
             x = nonzero(unit_row(x))  # Scaling may round values to 0.
@@ -245,7 +246,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return labels[0], scores[0]
 
     def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of each block of instances, call ``use`` with the neighbours, and stack the results."""
+        """Find the neighbours of each block of instances, pass them to ``use``, and stack the results of ``use``."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -256,10 +257,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return tuple(results)
 
     def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Return the number of inner products of instances ``start .. end - 1``, and the results of ``use``."""
+        """Find neighbours of instances ``start .. end - 1``.
+
+        Return the numbers of inner products and the results of ``use``.
+        """
         scratch = self._take_scratch()
-        # These arrays are N(1; x), ..., N(S; x) and the neighbours' similarities Sim (Section 3.3). ``use`` sums the
-        # votes.
+        # In Section 3.3 of the paper, the neighbours in these arrays are called N(1; x), ..., N(S; x), and their
+        # similarities Sim.
         numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
         similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
         nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
@@ -283,12 +287,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self.beta_ if self.beta is None else float(self.beta)
 
     def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Compute the neighbours' votes, and call ``kernel`` with votes, label sets, scratch arrays and ``more``.
+        """Compute the votes of the neighbours.
 
-        Votes are relative to the vote of the nearest neighbour, so that no vote overflows or vanishes.
+        Call ``kernel`` with votes, label sets, scratch arrays and the arguments ``more``.
+
+        Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor all underflow.
         """
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
-        # Most models use alpha 2. The product ``shares * shares`` needs no compiled function.
+        # With the default alpha 2, the product ``shares * shares`` needs no compiled function.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
         if self.row_weights_ is not None:
             own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
@@ -299,14 +305,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         except IndexError:
             room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
         kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
-        self._idle[1].append(room)  # The kernel has set all votes to zero again.
+        self._idle[1].append(room)  # The kernel has set all votes in ``room`` to zero again.
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without scratch memory, which is large. Predictions allocate scratch memory again."""
+        """Return the state for a pickle, without the large scratch memory. Predictions allocate new scratch memory."""
         return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -334,16 +340,16 @@ def nonzero(x: KernelCSR) -> KernelCSR:
 
 @njit(cache=True, nogil=True)
 def vote(neighbours, weights, label_starts, labels, votes, seen):
-    """Sum the votes of one instance's neighbours, f(x) of Section 3.3, in float64 from nearest to farthest.
+    """Sum the votes for each label in float64, from the nearest to the farthest neighbour (f(x) in Section 3.3).
 
     Parameters
     ----------
     neighbours : int32 (S,)
-        Training instances, nearest first. -1 marks the end.
+        Training instances, nearest first. The entry -1 marks the end.
     weights : float64 (S,)
         Vote of each neighbour.
     label_starts : int64 (n + 1,)
-        Start of each training instance's labels.
+        Start of each training instance in ``labels``.
     labels : uint32 (number of positives of the training set,)
         Labels of the training instances.
     votes : float64 (m,)
@@ -356,7 +362,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     n_seen : int
         Number of labels that have votes.
     total : float
-        Sum of the neighbours' votes, the divisor of the estimates (swnn2018, Section 3.5).
+        Sum of the votes of all neighbours, by which estimates are divided (swnn2018, Section 3.5).
     """
     n_seen, total = 0, 0.0
     for r in range(neighbours.size):
@@ -364,11 +370,10 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # This lower limit keeps a label from being listed twice if its first vote underflowed to zero.
+        # Without this lower limit, a label would be listed twice if its first vote underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
-            # A branch would often be mispredicted. The label is therefore always written, but counted only if it is
-            # new.
+            # Because a branch would often be mispredicted, the label is always written, but counted only if it is new.
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
@@ -377,20 +382,20 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
-    """List for each instance the labels whose share of the votes exceeds their threshold, in no particular order.
+    """List for each instance the labels whose share of the votes exceeds the label's threshold, in no particular order.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        As in `vote`, but with the neighbours and weights of n instances, (n, S).
+        See `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n, S).
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)
         All zero before the call. Receives the number of labels of each instance.
     found : int32
-        Receives the labels, ``counts`` entries for each instance.
+        Receives the labels of all instances, one instance after the other.
     estimates : float32
-        Receives the estimates of these labels.
+        Receives the estimate of each label in ``found``.
     """
     n_found = 0
     for i in range(neighbours.shape[0]):
@@ -406,18 +411,18 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest weighted shares of the votes. For equal shares, the smaller label is first.
+    """Find the k labels with the largest weighted shares of the votes. Labels with equal shares are in ascending order.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        As in `list_shares`.
+        See `list_shares`.
     label_weights : float64 (m,) or (0,)
-        Factor for each label. An empty array means no factors.
+        Factor of each label's share. With an empty array, shares have no factors.
     best : int32 (n, k)
         All -1 before the call. Receives the labels, best first.
     scores : float32 (n, k)
-        All zero before the call. Receives the scores of these labels.
+        All zero before the call. Receives the score of each label in ``best``.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
