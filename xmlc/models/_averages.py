@@ -1,4 +1,4 @@
-"""Average the label shares of the leaves that instances reach. Kernels."""
+"""Average each label's shares in the leaves that an instance reaches. Kernels."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # this number is far above the subnormal float32 numbers, which have fewer digits
+SURELY_NORMAL = 1e-30  # this number is well above the subnormal float32 numbers, which are less precise
 
 
 class Histograms(NamedTuple):
-    """Hold the number of training instances per leaf and label.
+    """Hold the number of training instances of each label in each leaf.
 
-    The result of `xmlc.models.parabel.as_leaves` contains estimates instead of numbers of instances.
+    In the result of `xmlc.models.parabel.as_leaves`, estimates replace the numbers of instances.
 
     Attributes
     ----------
     starts : int64 (n_leaves + 1,)
-        Position in ``labels`` of each leaf's first label.
+        Position in ``labels`` of the first label of each leaf.
     labels : uint32, counts : uint32 or float32
-        Labels of each leaf, without repetition, and the number of the leaf's instances with each label.
+        The distinct labels of one leaf after another, and the number of instances with the label in the leaf.
     weights : float64 (n_leaves,)
-        Factor of each leaf. A label's count times this factor is the label's share in the leaf.
+        Factor of each leaf. The share of a label in a leaf is the label's count times the leaf's factor.
     pooled : bool
-        True if all leaves that an instance reaches have the same weight. False if all trees have the same weight.
+        With True, all leaves that an instance reaches have the same weight. With False, all trees have the same weight.
     """
 
     starts: np.ndarray
@@ -44,7 +44,7 @@ class Reached(NamedTuple):
     Attributes
     ----------
     starts : int64 (n_trees, n + 1)
-        Position in ``leaves`` of each instance's first leaf in each tree.
+        Position in ``leaves`` of the first leaf that each instance reaches in each tree.
     leaves : int32
         Instance i reaches ``leaves[starts[t, i] : starts[t, i + 1]]`` in tree t.
     """
@@ -55,21 +55,21 @@ class Reached(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
-    """Write the labels in ``found`` whose mean shares exceed the labels' thresholds, and write the mean share of each.
+    """Write the labels in ``found`` whose mean shares exceed the labels' thresholds, and write these mean shares.
 
     Parameters
     ----------
     found : uint32 (number found,)
         The labels with a positive sum.
     sums : float64 (m,)
-        Sum of each label's shares, over the trees or over their leaves. A mean share is a sum divided by ``n_parts``,
-        rounded once. The sums of the labels in ``found`` are set to 0.
+        Sum of each label's shares, over trees or over leaves. A label's mean share is its sum divided by ``n_parts``,
+        rounded once. The function sets the sums of the labels in ``found`` to 0.
     n_parts : int
-        Number of trees or leaves.
+        Number of trees or leaves in the sums.
     thresholds : float32 (m,)
         Threshold of each label.
     labels : integers, estimates : float32
-        Receive the labels and their mean shares, from index 0 on.
+        The arrays to which the labels and their mean shares are written, from index 0 on.
 
     Returns
     -------
@@ -88,18 +88,20 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
 
 @njit(cache=True, nogil=True)
 def list_best(found, sums, n_parts, label_weights, labels, scores):
-    """Insert labels with scores above 0 into a list of the k best labels. Set the sums of all labels in ``found`` to 0.
+    """Insert the labels in ``found`` into a list of the k best labels, if their scores are above 0.
+
+    The function sets the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. Such a
-    mean share is smaller than the last score even after rounding to float32.
+    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. A mean
+    share below this limit is smaller than the last score even after rounding to float32.
 
     Parameters
     ----------
     found, sums, n_parts
         As for `list_above`.
     label_weights : float64 (m,) or (0,)
-        Weight of each label, or empty for no weights.
+        Weight of each label. The array is empty if labels have no weights.
     labels : int32 (k,), scores : float32 (k,)
         The list of the k best labels and their scores, updated in place.
     """
@@ -120,20 +122,21 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
 def add_leaves(histograms, reached, i, sums, found):
     """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
 
-    If the histograms are not pooled, each tree adds the label's mean share over the leaves reached in this tree.
+    If the histograms are not pooled, each tree adds one number: the label's mean share in the leaves that the instance
+    reaches in the tree.
 
     Parameters
     ----------
     histograms : Histograms
-        Labels and counts of the leaves.
+        The labels and counts of all leaves.
     reached : Reached
-        Leaves that the instances reach.
+        The leaves that the instances reach.
     i : int
-        Row of the instance.
+        Number of the instance.
     sums : float64 (m,)
-        All 0 on entry. On return, the entries of the listed labels are their sums. The caller resets these sums to 0.
+        The sum of each label's shares, 0 before the call. The caller has to reset the sums of the listed labels to 0.
     found : uint32 (m + 1,)
-        Overwritten with the labels with a positive sum. The entry after the last label is also overwritten.
+        On return, the labels with a positive sum. The entry after the last label is also overwritten.
 
     Returns
     -------
@@ -151,7 +154,7 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                # every label is written, to avoid a branch: the next label overwrites a label that is not new
+                # every label is written, to avoid a branch: the next label overwrites a label that was already listed
                 found[n_found] = label
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
@@ -160,7 +163,9 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit(cache=True, nogil=True)
 def count_parts(histograms, reached, i):
-    """Return the number of leaves that an instance reaches if the histograms are pooled, else the number of trees.
+    """Return the number of leaves that an instance reaches if the histograms are pooled.
+
+    If the histograms are not pooled, return the number of trees.
 
     Parameters
     ----------
@@ -177,7 +182,7 @@ def count_parts(histograms, reached, i):
 
 @njit(cache=True, nogil=True)
 def keep_averages_above(found, sums, n_parts, thresholds):
-    """Move labels with means above their thresholds to the front of ``found``, and return the number of these labels.
+    """Move labels with mean shares above their thresholds to the front of ``found``, and return their number.
 
     Parameters
     ----------
@@ -196,18 +201,18 @@ def keep_averages_above(found, sums, n_parts, thresholds):
 
 @njit(cache=True, nogil=True)
 def average_above(histograms, reached, first, last, thresholds):
-    """Return the labels whose estimates exceed their thresholds, for instances ``first .. last - 1``.
+    """Return the labels whose estimates exceed their thresholds, for the instances ``first .. last - 1``.
 
     Parameters
     ----------
     histograms : Histograms
-        Labels and counts of the leaves.
+        The labels and counts of all leaves.
     reached : Reached
-        Leaves that the instances reach.
+        The leaves that the instances reach.
     first : int
-        First instance.
+        Number of the first instance.
     last : int
-        Instance after the last one.
+        Number of the last instance plus 1.
     thresholds : float32 (m,)
         Threshold of each label.
 
@@ -216,12 +221,12 @@ def average_above(histograms, reached, first, last, thresholds):
     counts : int64 (last - first,)
         Number of labels of each instance.
     labels : uint32, estimates : float32
-        The labels of one instance after another, ascending within an instance, and their estimates.
+        The labels of one instance after another, with ascending labels for each instance, and their estimates.
 
     Notes
     -----
-    Shares are summed in float64, and each sum is rounded once. If two estimates are equal as exact fractions, their
-    float32 values are then equal, no matter which trees contribute.
+    Shares are summed in float64, and each sum is rounded once. Two estimates that are equal as exact fractions
+    therefore have equal float32 values, whichever trees contribute to them.
     """
     sums, found = np.zeros(thresholds.size, dtype=np.float64), np.empty(thresholds.size + 1, dtype=np.uint32)
     n_trees, room = reached.starts.shape[0], np.int64(0)
@@ -242,7 +247,8 @@ def average_above(histograms, reached, first, last, thresholds):
         n_parts = count_parts(histograms, reached, i)
         if selective:
             listed = listed[: keep_averages_above(listed, sums, n_parts, thresholds)]
-        # Sorting takes about log2(n) steps for each label. If many labels are found, a scan of all labels is cheaper.
+        # A sort takes about log2(n) steps for each of n found labels. If many labels are found, a scan of all labels is
+        # cheaper.
         if 16 * listed.size < thresholds.size:
             sort(listed)
         else:
@@ -271,15 +277,15 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     k : int
         Number of labels for each instance.
     label_weights : float64 (m,) or (0,)
-        Weight of each label, or empty for no weights.
+        Weight of each label. The array is empty if labels have no weights.
 
     Returns
     -------
     labels : int32 (last - first, k)
-        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the other ranks
-        are -1.
+        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the remaining
+        entries are -1.
     scores : float32 (last - first, k)
-        Scores of these labels. Ranks without a label have score 0.
+        The scores of the labels in ``labels``. The score of the label -1 is 0.
     """
     sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)

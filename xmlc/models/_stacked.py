@@ -1,6 +1,6 @@
 """Fit and evaluate a logistic regression over the scores of several models.
 
-The functions are the kernels of `xmlc.models.stacking`.
+These functions are kernels of the estimator in `xmlc.models.stacking`.
 """
 
 from __future__ import annotations
@@ -11,36 +11,40 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-SMALLEST_SCORE = 1e-3  # This number is added before a logarithm is taken, because an unranked label has score 0.
+# This number is added to a score before the logarithm is taken, because an unranked label has score 0.
+SMALLEST_SCORE = 1e-3
 SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
-ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction
+ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction of the loss.
 
 
 @njit(cache=True, nogil=True)
 def merge_lists(labels, scores, start, end):
-    """Return the labels that at least one member ranked for instances ``start .. end - 1``, with all members' scores.
+    """Return the candidates of instances ``start .. end - 1``, and the score of each member for each candidate.
+
+    A label is a candidate of an instance if at least one member ranks it for the instance.
 
     Parameters
     ----------
     labels : int32 (M, n, K)
-        The ranked labels of each of M members. Ranks without a label are -1.
+        The ranked labels of each of M members. If a member ranks fewer than K labels, the remaining entries are -1.
     scores : float32 (M, n, K)
-        Scores of these labels.
+        The scores of the labels in ``labels``.
     start : int
-        First instance.
+        Number of the first instance.
     end : int
-        Instance after the last one.
+        Number of the last instance plus 1.
 
     Returns
     -------
     counts : int64 (end - start,)
         Number of candidates of each instance.
     candidates : int32 (q,)
-        The candidates of one instance after another, ascending within an instance.
+        The candidates of one instance after another, with ascending labels for each instance.
     values : float64 (q, M)
-        Each member's score of each candidate, at most 1. The score is 0 if the member did not rank the candidate.
+        The score that each member gives to each candidate, at most 1. The score is 0 if the member did not rank the
+        candidate.
     """
     n_members, _, n_ranked = labels.shape
     room = (end - start) * n_members * n_ranked
@@ -68,16 +72,16 @@ def merge_lists(labels, scores, start, end):
 
 @njit(cache=True, nogil=True)
 def n_features_of(n_members):
-    """Return the number of features that `write_stacked_features` writes for the scores of ``n_members`` members."""
+    """Return the number of features that `write_stacked_features` writes for ``n_members`` members."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
 @njit(cache=True, nogil=True)
 def write_stacked_features(scores, log_share, features):
-    """Write the features of a pair of an instance and a label.
+    """Write the features of the regression for one instance and one label.
 
-    The logarithms are log(score + 0.001) for the M scores, and the logarithm of the label's share of the training set.
-    The features are the logit of the mean score, the constant 1, the logarithms, and all products of two logarithms.
+    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two logarithms.
+    M of the logarithms are log(score + 0.001), one for each member. The last logarithm is ``log_share``.
 
     Parameters
     ----------
@@ -86,7 +90,7 @@ def write_stacked_features(scores, log_share, features):
     log_share : float
         Logarithm of the label's share of the training set.
     features : float64 (p,)
-        Overwritten with the features.
+        The array to which the features are written.
     """
     n, mean = scores.size, 0.0
     for member in range(n):
@@ -103,14 +107,16 @@ def write_stacked_features(scores, log_share, features):
 
 @njit(cache=True, nogil=True)
 def features_of(candidates, scores, log_shares):
-    """Return the features of all instance-candidate pairs, float64 (q, p), in the order of `write_stacked_features`.
+    """Return the features of each pair of an instance and a candidate, float64 (q, p).
+
+    The features are in the order of `write_stacked_features`.
 
     Parameters
     ----------
     candidates : int32 (q,)
-        Label of each pair.
+        The label of each pair (instance, candidate).
     scores : float64 (q, M)
-        Scores that the members give to each pair.
+        The scores that the M members give to each pair.
     log_shares : float64 (m,)
         Logarithm of each label's share of the training set.
     """
@@ -122,7 +128,7 @@ def features_of(candidates, scores, log_shares):
 
 @njit(cache=True, nogil=True)
 def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
-    """Estimate the probabilities of the candidates of instances ``start .. end - 1``.
+    """Estimate the probability of each candidate of the instances ``start .. end - 1``.
 
     Parameters
     ----------
@@ -150,7 +156,7 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
 
 @njit(cache=True, nogil=True)
 def product(first, second):
-    """Return the inner product of two float64 arrays, summed in order."""
+    """Return the inner product of two float64 arrays. The summation goes from the first entry to the last."""
     total = 0.0
     for k in range(first.size):
         total += first[k] * second[k]
@@ -166,7 +172,7 @@ def fit_stacked(features, true, weights, start):
     Parameters
     ----------
     features : float64 (q, p)
-        Features of each pair of instance and label.
+        Features of each pair (instance, label).
     true : bool (q,)
         Whether the instance of each pair has the label.
     weights : float64 (q,)
@@ -177,7 +183,7 @@ def fit_stacked(features, true, weights, start):
     Returns
     -------
     float64 (p,)
-        The coefficients.
+        The coefficients at the minimum.
     """
     found = start.copy()
     loss = loss_of(features, true, weights, found, start)
@@ -202,7 +208,7 @@ def fit_stacked(features, true, weights, start):
 
 @njit(cache=True, nogil=True)
 def loss_of(features, true, weights, coefficients, start):
-    """Return the value that `fit_stacked` minimises.
+    """Return the objective that `fit_stacked` minimises.
 
     Parameters
     ----------
@@ -248,14 +254,14 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 @njit(cache=True, nogil=True)
 def solve_newton(matrix, right):
-    """Solve a positive definite system by Cholesky decomposition, overwriting both arguments.
+    """Solve a positive definite linear system by Cholesky decomposition. Both arguments are overwritten.
 
     Parameters
     ----------
     matrix : float64 (p, p)
-        The matrix, of which only the lower triangle is read.
+        The matrix of the system. Only the lower triangle is read.
     right : float64 (p,)
-        The right-hand side, replaced by the solution.
+        The right-hand side, which the function replaces by the solution.
     """
     size = right.size
     for k in range(size):

@@ -1,4 +1,4 @@
-"""Define the base class of forests. An estimate is a label's mean share in the leaves that an instance reaches."""
+"""Define the base class of forests, which average each label's shares in the leaves that an instance reaches."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # Blocks are large, because each block of instances needs a copy of the weights.
+ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
-# If X has at least this many non-zeros per weight of an average tree, each thread processes a part of the instances and
-# copies all weights. Otherwise, each thread processes a part of the trees.
+# If X has at least this many non-zeros per weight of an average tree, the threads divide the instances, and each thread
+# copies all weights. If X has fewer non-zeros, the threads divide the trees.
 NONZEROS_PER_WEIGHT = 4
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
-    """Provide training and prediction to all forests.
+    """Serve as the base class of forests: train trees, and average their leaves in predictions.
 
     All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
-    instance reaches. In training, memory holds at most one unfinished tree for each thread. A grown tree is appended to
-    the arrays of the forest, which `fit_to_disk` keeps in files. After all instances have gone down a tree, the pages
-    of mapped files are released from memory.
+    instance reaches. In training, memory holds at most one unfinished tree for each thread. A finished tree is appended
+    to the arrays of the forest. `fit_to_disk` keeps these arrays in files. If the arrays are memory-mapped, their pages
+    are released from memory after all instances have gone down a tree.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -45,19 +45,19 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. This class reads the ``biases`` of the inner nodes and the ``features`` to
-        which the weights belong. It also reads ``sizes``, the number of training instances of each leaf, and the label
-        histograms ``leaf_starts``, ``labels`` and ``counts``. ``n_trees`` is the number of trees, and ``first(n)``
-        returns the first n trees.
+        The trees as arrays for the kernels. Subclasses choose the type of the tuple. `AveragedForest` uses its fields
+        ``biases`` (of inner nodes), ``features`` (of the weights), ``sizes`` (training instances per leaf),
+        ``leaf_starts``, ``labels`` and ``counts`` (label histograms). The tuple also needs the number of trees,
+        ``n_trees``, and a method ``first(n)`` that returns the first n trees.
     tail_ : TailClassifiers or None
-        The tail classifiers, if the forest has any.
+        The tail classifiers, or None if the forest has none.
     inner_products_ : ndarray of int64, shape (n,)
         Number of inner products computed for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # ``forest_`` is an instance of this class.
-    # The hyperparameter with this name weights the forest's scores. With the value 1, the forest has no tail
-    # classifiers.
+    FOREST: ClassVar[Any]  # This class is the type of ``forest_``.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
+    # the value of this hyperparameter is 1, the forest has no tail classifiers.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
@@ -80,9 +80,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees, equal to `fit` with n_trees=n.
+        """Return the forest of the first ``n`` trees, which is the result of `fit` with n_trees=n.
 
-        The returned forest shares its arrays with this forest.
+        The returned forest shares the arrays of this forest.
 
         Raises
         ------
@@ -108,13 +108,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     ) -> None:
         """Send all instances down the trees.
 
-        Then call ``then`` with the estimates of one block of instances after another.
+        After the descent, call ``then`` with the estimates of one block of instances after another.
         """
         arguments = (self._label_thresholds(threshold),)
         self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k best labels of each instance by estimate, or by score if the forest re-ranks labels.
+        """Find the k labels with the largest estimates or, if the forest re-ranks labels, with the largest scores.
 
         Parameters
         ----------
@@ -125,10 +125,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the leaves contain fewer than k labels, the other ranks
-            are -1.
+            Labels, best first. Ties go to the smaller label. If the leaves contain fewer than k labels, the remaining
+            entries are -1.
         scores : ndarray of float32, shape (n, k)
-            The scores by which labels rank. Ranks without a label have score 0.
+            The scores by which labels rank. The score of the label -1 is 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         X = self._instances(X)
@@ -152,7 +152,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     ) -> tuple[np.ndarray, ...]:
         """Send all instances down one tree after another, run a kernel over the leaves, and join the kernel's results.
 
-        If ``then`` is given, the method calls ``then`` with one result after another, and keeps no result.
+        If ``then`` is given, the method calls ``then`` with one kernel result after another, and keeps no result.
         """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
@@ -166,10 +166,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
                     found[tree, first] = self._descend(x, first, last, tree, n_products)
                     with lock:
                         inner_products[first:last] += n_products
-                if n > ROWS_PER_BLOCK:  # after a small request, the pages stay in memory for the next request
+                # after a request with few instances, the pages stay in memory for the next request
+                if n > ROWS_PER_BLOCK:
                     give_back(forest.features, forest.weights)
 
-        # If there are no instances, an empty block gives the result its dtypes.
+        # If there are no instances, one empty block determines the dtypes of the result.
         trees = range(forest.n_trees)
         if x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
             blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]
@@ -195,16 +196,16 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self.tail_ = TailClassifiers(**tail) if tail else None
 
     def _reranks(self) -> bool:
-        """Return whether labels are ranked by scores other than their estimates."""
+        """Return whether labels are ranked by other scores than their estimates."""
         return self.tail_ is not None
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
-        """Grow the trees on checked data, and call ``then`` with each tree in order, without keeping the tree."""
+        """Grow the trees on checked data. Call ``then`` with one tree after another, and keep no tree."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return the scores by which labels rank. The estimates may be overwritten."""
+        """Return the scores by which labels rank. The method may overwrite ``estimates``."""
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
@@ -219,9 +220,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         starts : ndarray of int64, shape (last - first + 1,), or None
-            Position in ``leaves`` of each instance's first leaf. None if each instance reaches one leaf.
+            Position in ``leaves`` of each instance's first leaf, or None if each instance reaches exactly one leaf.
         leaves : ndarray of int32
-            The leaves reached, numbered across all trees.
+            The leaves that instances reach. Leaves are numbered across all trees.
         """
 
 
@@ -232,10 +233,10 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# The rest of the file stores forests as flat arrays. `AveragedForest` appends one tree after another to these arrays.
+# The rest of the file stores a forest as flat arrays. `AveragedForest` appends one tree after another to the arrays.
 
 
-LEAF = np.iinfo(np.int32).min  # This is the smallest number that encodes a leaf.
+LEAF = np.iinfo(np.int32).min  # This is the smallest code of a leaf.
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
@@ -244,14 +245,14 @@ def forest_fields(forest: type) -> tuple[Field, ...]:
 
 
 class JoinedTrees:
-    """Concatenate trees as they are grown, and number inner nodes and leaves across all trees.
+    """Concatenate the arrays of one tree after another, and number inner nodes and leaves across all trees.
 
     Parameters
     ----------
     fields : iterable of Field
-        Fields of the forest. Each field states whether its array contains starts, or codes of nodes.
+        Fields of the forest. A field states whether its array contains start positions or codes of nodes.
     folder : Path or None
-        Folder to which the arrays are written. None keeps the arrays in memory.
+        Folder to which the arrays are written. With None, the arrays stay in memory.
     """
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
@@ -259,7 +260,7 @@ class JoinedTrees:
         self._arrays, self._sizes = Appendable(folder), Counter[str]()
 
     def append(self, tree: dict[str, np.ndarray]) -> None:
-        """Append the arrays of a forest with one tree. The arrays are removed from ``tree`` to save memory."""
+        """Append the arrays of one tree. To save memory, the method removes the arrays from ``tree``."""
         sizes, own = self._sizes, {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
         more = {size: len(tree[name]) for size, name in own.items()}
         while tree:
@@ -268,7 +269,7 @@ class JoinedTrees:
             if field.starts is not None:
                 array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
             elif field.least == LEAF:
-                # A code is the number of an inner node, or ~leaf.
+                # The code of an inner node is its number, and the code of a leaf is ~number.
                 array = np.where(array >= 0, array + sizes["inner"], array - sizes["leaves"]).astype(np.int32)
             self._arrays.append(**{name: array})
         sizes.update(more, trees=1)

@@ -1,4 +1,4 @@
-"""Define the base class of all estimators: sparse estimates, label sets, storage and scikit-learn's interface."""
+"""Define the base class of all estimators, with sparse estimates, label sets, storage and scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -39,53 +39,53 @@ DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` skips these attributes, because the description contains them or because they describe the last prediction.
+# `_state` skips attributes with these names, which are in the model's description or describe the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
-MOST_RANKED = 1000  # k may be this large even if there are fewer labels
+MOST_RANKED = 1000  # k may be this large even if the model has fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
-    """Provide prediction, storage and checks to all estimators of sparse probability estimates (SPE).
+    """Serve as the base class of all estimators, which return sparse probability estimates (SPE).
 
-    A subclass implements ``fit`` and ``predict_proba``. Its ``fit`` calls ``_training_data``. The names of learned
-    attributes end in an underscore. By default, `predict_top_k` sorts all estimates. A subclass that can rank with less
-    work overrides ``predict_top_k``.
+    A subclass implements ``fit`` and ``predict_proba``. The ``fit`` of a subclass calls ``_training_data``. The names
+    of learned attributes end in an underscore. The `predict_top_k` of this class sorts all estimates. A subclass that
+    can rank with less work overrides ``predict_top_k``.
 
-    `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of such
-    values, but not of arrays. `save` skips attributes whose name begins with an underscore. A subclass that learns
-    other objects overrides ``_state`` and ``_restore``. ``_state`` returns arrays by name and a dictionary for JSON.
-    ``_restore`` receives the arrays and the dictionary, and sets the attributes. ``FIELDS`` lists the arrays of a
-    stored model.
+    `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of numbers,
+    strings, truth values and None, but not of arrays. `save` skips attributes whose name begins with an underscore. A
+    subclass that learns other objects overrides ``_state`` and ``_restore``. ``_state`` returns a dictionary of arrays
+    and a dictionary that is stored as JSON. ``_restore`` receives both dictionaries and sets the attributes. ``FIELDS``
+    lists the arrays of a stored model.
 
     Attributes
     ----------
     n_features_in_ : int
-        Number of features d seen in ``fit``.
+        Number of features d in the training set.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and of Y. An attribute is set only if its matrix was a data frame with text names.
-        Later data frames must have the same names in the same order.
+        Names of the columns of X and of Y in training. Each attribute exists only if the matrix was a data frame whose
+        columns have strings as names. Data frames in predictions must have the same names in the same order.
     n_labels_ : int
-        Number of labels m seen in ``fit``.
+        Number of labels m in the training set.
     classes_ : ndarray, shape (m,)
-        The names of the labels if labels have names, and the numbers of the labels otherwise. Column j of label sets is
-        label j.
+        The names of the labels, or their numbers if labels have no names. Column j of a label matrix is label j.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products that the last prediction computed for each instance. None if the model does not count
-        inner products.
+        Number of inner products that the last prediction computed for each instance. ``inner_products_`` is None if the
+        model does not count inner products.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether a beam search proved that the last ranking of each instance is exact. None without a beam search.
+        Whether a beam search proved that the last ranking of each instance is exact. ``certified_`` is None if the
+        ranking used no beam search.
     """
 
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     n_labels_: int
-    labelled_: bool = False  # True if each training instance had a label; predicted sets are then never empty
+    labelled_: bool = False  # True if each training instance had a label, so that predicted sets are never empty
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
-    #: Whether the estimates of an instance are independent of the other instances.
+    #: Whether the estimates for an instance do not depend on the other instances in X.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the estimator compiles kernels when it is first used. If False, no copy of the estimator is fitted to a
-    #: few rows before a measurement.
+    #: Whether the estimator compiles kernels when it is first used. If True, a copy of the estimator is fitted to a few
+    #: rows before a measurement.
     compiles: ClassVar[bool] = True
     #: Whether the estimates of a model with default settings are close to the conditional probabilities of the labels.
     calibrated: ClassVar[bool] = True
@@ -113,19 +113,19 @@ class SparseProbabilityEstimator(Estimator):
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
             Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An instance of weight 2 has
-            the same effect as two instances. Instances of weight 0 are not learned. A label is not learned if only
-            instances of weight 0 have it.
+            the same effect as two equal instances. Instances of weight 0 are ignored. A label is ignored if only
+            instances of weight 0 have the label.
 
         Raises
         ------
         XmlcError
-            Data or a hyperparameter is out of range. After any error or interruption, the estimator is in the same
-            state as before the call.
+            A value in the data or a hyperparameter is out of range. After any error or interruption, the estimator is
+            in the same state as before the call.
         """
         raise XmlcError(f"{type(self).__name__}: found no method fit. Define it as in docs/extending.md.")
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates that are strictly greater than a threshold.
+        """Return the probability estimates that are strictly greater than a threshold.
 
         Parameters
         ----------
@@ -136,14 +136,14 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, with sorted indices. The call sets ``inner_products_``.
+            The sparse probability estimates, with sorted indices. The call also sets the attribute ``inner_products_``.
         """
         raise XmlcError(f"{type(self).__name__}: found no method predict_proba. Define it as in docs/extending.md.")
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
     ) -> None:
-        """Call ``then`` with the estimates of `predict_proba` for each block of about ``rows`` instances, in order."""
+        """Call ``then`` with the result of `predict_proba` for one block of about ``rows`` instances after another."""
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
         products = list[Any]()
@@ -153,7 +153,7 @@ class SparseProbabilityEstimator(Estimator):
         self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or the labels with the largest weighted estimates.
+        """Find the k most probable labels of each instance, or the k labels with the largest weighted estimates.
 
         Parameters
         ----------
@@ -161,15 +161,16 @@ class SparseProbabilityEstimator(Estimator):
         k : int
             Number of labels for each instance.
         label_weights : array-like of float, shape (m,), optional
-            Weights from 0 to 1e38. Labels rank by their estimate times their weight. A label of weight 0 is never
+            Weight of each label, from 0 to 1e38. Labels rank by estimate times weight. A label of weight 0 is never
             returned.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. Ranks without a label are -1.
+            Labels, best first. Ties go to the smaller label. If there are fewer than k labels to return, the remaining
+            entries are -1.
         scores : ndarray of float32, shape (n, k)
-            Estimates of these labels, times the weights if given. Ranks without a label have score 0.
+            Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -181,29 +182,28 @@ class SparseProbabilityEstimator(Estimator):
         """Find the k most probable labels of a single instance, for online serving.
 
         The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
-        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call this method at
-        once.
+        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call `rank_one` at once.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Numbers of the instance's features, without repetition. Ascending order is fastest. The list may be empty.
+            Distinct column numbers of the instance's features. Ascending numbers are fastest. The list may be empty.
         values : array-like of float, shape (q,)
-            Values of these features.
+            Value of each feature in ``indices``.
         k, label_weights
             As for `predict_top_k`.
 
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. Ranks without a label are -1.
+            Labels, best first. If there are fewer than k labels to return, the remaining entries are -1.
         scores : ndarray of float32, shape (k,)
-            Estimates of these labels, times the weights if given. Ranks without a label have score 0.
+            Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
 
         Raises
         ------
         XmlcError
-            Indices and values do not form an instance, or k or the weights are out of range.
+            ``indices`` and ``values`` do not describe an instance, or k or a label weight is out of range.
 
         Examples
         --------
@@ -218,7 +218,7 @@ class SparseProbabilityEstimator(Estimator):
         return labels[0], scores[0]
 
     def warm_up(self) -> Self:
-        """Compile or load the code that predicts one instance, so that no request waits for it.
+        """Compile or load the code that predicts one instance, so that no later request waits for the code.
 
         The method calls `rank_one`, `predict_top_k`, and `predict_proba` with one threshold, for an artificial
         instance.
@@ -233,10 +233,10 @@ class SparseProbabilityEstimator(Estimator):
     def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        By default, the set has the largest expected F-measure (`xmlc.inference.meuf`). The set is computed from the
-        estimates above 1e-4, as if labels were independent. If each training instance has a label, the result is the
-        best set with at least one label. `xmlc.thresholds.LabelSets` finds better sets if you have labelled instances,
-        and also maximises other measures.
+        Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). The
+        set is computed from the estimates above 1e-4, as if labels were independent. If each training instance has a
+        label, only sets with at least one label are considered. If you have labelled instances,
+        `xmlc.thresholds.LabelSets` finds better sets. `LabelSets` also maximises other measures.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         csr_array of bool, shape (n, m)
-            The stored entries are the predicted labels.
+            The predicted label sets. The stored entries are the predicted labels.
         """
         if thresholds is None:
             # The module is imported only here, so that a change of the module retrains no models.
@@ -261,9 +261,9 @@ class SparseProbabilityEstimator(Estimator):
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
         scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
-        maximises P@1. The method `score` of scikit-learn's classifiers returns the share of completely correct label
-        sets. With many labels, that share is close to 0 for every model, so it cannot compare models. P@1 also needs no
-        thresholds.
+        maximises P@1. In contrast, the `score` of scikit-learn's classifiers is the share of completely correct label
+        sets. With many labels, the share of correct sets is close to 0 for every model, so it cannot compare models.
+        Another advantage of P@1 is that it needs no thresholds.
 
         Parameters
         ----------
@@ -281,25 +281,26 @@ class SparseProbabilityEstimator(Estimator):
     def classes_(self) -> np.ndarray:
         """Return the names of the labels, shape (m,), or the numbers of the labels if labels have no names.
 
-        Column j of label sets is label j.
+        Column j of a label matrix is label j.
         """
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_`, for training label sets that were no data frame.
+        """Set the names of the labels in `classes_`, if the label sets for training were not a data frame.
 
         `save` writes the names with the model.
 
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            The names in the order of the labels, or a fitted binarizer of scikit-learn with these ``classes_``.
+            The names in the order of the labels, or a fitted `MultiLabelBinarizer` of scikit-learn whose ``classes_``
+            are the names.
 
         Raises
         ------
         XmlcError
-            The number of different names is not the number of labels.
+            The number of different names is not equal to the number of labels.
         """
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
@@ -311,28 +312,30 @@ class SparseProbabilityEstimator(Estimator):
         return self
 
     def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a training set and write the model. This method needs less memory than `fit` followed by `save`.
+        """Learn from a training set and write the model to a folder, with less memory than `fit` followed by `save`.
 
-        Forests and label trees write each part when it is finished and release its memory. The arrays of the model are
-        then memory maps of the written files. The result is bit-identical to the result of `fit`. All other estimators
-        are first fitted in memory and then written, like `fit` followed by `save`.
+        Forests and label trees write each part of the model when the part is finished, and release the memory. On
+        return, the arrays of a forest or label tree are memory maps of the written files. The model is bit-identical to
+        the result of `fit`. An estimator that is neither a forest nor a label tree is first fitted in memory and then
+        written.
 
         Parameters
         ----------
         path : str or Path
-            Folder, as for `save`.
+            Folder of the model, as for `save`.
         X, Y, sample_weight
             As for `fit`.
 
         Raises
         ------
         XmlcError
-            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
+            The error has one of the reasons listed in `fit` and `save`. After an error, an existing folder is
+            unchanged, and no new folder exists.
         """
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                fit: Any = self.fit  # the type is Any, because some `fit` methods accept no weights
+                fit: Any = self.fit  # the type is Any, because some `fit` methods have no argument ``sample_weight``
                 fit(X, Y, sample_weight=sample_weight)
             finally:
                 self._into = None
@@ -342,20 +345,22 @@ class SparseProbabilityEstimator(Estimator):
     def save(self, path: str | Path) -> None:
         """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without pickle.
 
-        If this package wrote every file in an existing folder, the folder is replaced and its contents are deleted.
+        An existing folder is replaced and its contents are deleted, provided that this package has written every file
+        in it.
 
         Raises
         ------
         XmlcError
-            The folder contains a file that this package did not write, is a symbolic link or is the working directory.
-            The error is also raised if an attribute cannot be saved. After an error, the folder is unchanged.
+            The folder contains a file that this package has not written, or the folder is a symbolic link or the
+            working directory. The error is also raised if an attribute cannot be saved. After an error, the folder is
+            unchanged.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model to a folder. Also write the arrays that are not in the folder yet."""
+        """Write the description of a fitted model to a folder, and the arrays that are not yet in the folder."""
         arrays, meta = self._state()
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()
@@ -364,7 +369,7 @@ class SparseProbabilityEstimator(Estimator):
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may have written the file already
+                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may already have written the file
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
@@ -379,13 +384,13 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow estimators of other libraries, which joblib stored. Reading such an estimator runs code from the
+            Allow estimators of other libraries, which are stored by joblib. Reading a joblib file runs code from the
             folder.
 
         Raises
         ------
         XmlcError
-            The folder contains no model, a model of another estimator or version, or a file that was changed after
+            The folder contains no model, a model of another estimator or version, or a file that has changed after
             `save`.
         """
         folder = checked_path(path)
@@ -399,8 +404,8 @@ class SparseProbabilityEstimator(Estimator):
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # The arrays are plain views of the mapped files, because numba is slow to recognise numpy's class of memory
-            # maps.
+            # The arrays are ordinary views of the memory maps, because numba is slow to recognise the type
+            # `numpy.memmap`.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
@@ -410,7 +415,7 @@ class SparseProbabilityEstimator(Estimator):
 
     @classmethod
     def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read the description of a stored model, and raise an error if the model is not of this class."""
+        """Read the description of a stored model. Raise an error if the model is not of this class."""
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
@@ -424,11 +429,11 @@ class SparseProbabilityEstimator(Estimator):
         return content
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the state from a pickle. Arrays that joblib maps read-only become maps that kernels accept."""
+        """Set the state from a pickle. Read-only memory maps of joblib become memory maps that kernels accept."""
         self.__dict__.update(writeable_maps(state))
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags of a multi-label classifier that accepts sparse instances."""
+        """Return scikit-learn's tags for a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags
 
         tags = super().__sklearn_tags__()
@@ -449,8 +454,8 @@ class SparseProbabilityEstimator(Estimator):
             raise not_fitted(self)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the learned arrays by name, and all other learned values as a dictionary for JSON."""
-        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # ``made`` has the attributes that `__init__` sets
+        """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""
+        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # ``made`` contains the attributes that `__init__` sets
         for name, value in vars(self).items():
             elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
             if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
@@ -475,15 +480,15 @@ class SparseProbabilityEstimator(Estimator):
         self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
-        """Raise an error if stored arrays do not match the fields of a model of this class."""
+        """Raise an error if stored arrays do not match ``fields``, by default the fields of this class."""
         fields = self.FIELDS if fields is None else fields
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators. Each part has a folder in ``folder``."""
+        """Read the parts of a stored model that are estimators. Each part is stored in a subfolder of ``folder``."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check hyperparameters and training data, store the data's shape, and return the data in canonical form."""
+        """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
         self._check_hyperparameters()
         if Y is None:
             raise InvalidDataError(  # scikit-learn's tests of estimators look for these words
@@ -501,13 +506,16 @@ class SparseProbabilityEstimator(Estimator):
         return X, Y
 
     def _check_hyperparameters(self) -> None:
-        """Refuse hyperparameters outside their domains. A subclass may also check combinations of hyperparameters."""
+        """Raise an error if a hyperparameter is outside its domain.
+
+        A subclass may also check combinations of hyperparameters.
+        """
         check_hyperparameters(self)
 
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
     ) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return the result of `_training_data` and the float32 weights, without the instances of weight 0."""
+        """Return the result of `_training_data` and the float32 instance weights, without the instances of weight 0."""
         X, Y = self._training_data(X, Y)
         if sample_weight is None:
             return X, Y, np.ones(X.shape[0], dtype=np.float32)
@@ -528,14 +536,14 @@ class SparseProbabilityEstimator(Estimator):
     def _for_requests(self) -> Self:
         """Return a shallow copy of the estimator without feature names.
 
-        A prediction may change the copy's attributes.
+        A prediction may then change attributes of the copy, but not of this estimator.
         """
         asked = type(self).__new__(type(self))  # `copy.copy` would call `__getstate__` and `__setstate__`
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
-        """Check a single instance, and return it as arrays for the kernels."""
+        """Check a single instance, and return the instance as arrays for the kernels."""
         self._check_fitted()
         indices, given = np.asarray(indices), np.asarray(values)
         integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
@@ -562,16 +570,19 @@ class SparseProbabilityEstimator(Estimator):
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        """Return instances as arrays for the kernels, scaled to unit length if ``unit_norm`` is true."""
+        """Return instances as arrays for the kernels.
+
+        If ``unit_norm`` is true, each instance is scaled to unit length.
+        """
         return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
-        """Return one float32 threshold per label from a number or an array of shape (m,)."""
+        """Return one float32 threshold per label, given a number or an array of shape (m,)."""
         self._check_fitted()
         return per_label(threshold, self.n_labels_, np.float32, "threshold", "probability")
 
     def _label_weights(self, given: ArrayLike | None) -> np.ndarray:
-        """Return one float64 weight per label, or `NO_WEIGHTS` if no weights are given."""
+        """Return one float64 weight per label, or `NO_WEIGHTS` if no label weights are given."""
         return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
@@ -586,7 +597,7 @@ class SparseProbabilityEstimator(Estimator):
 def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method `predict_top_k` that accepts label weights.
 
-    With label weights, the method of the base class ranks all estimates.
+    If label weights are given, the method calls `predict_top_k` of the base class, which sorts all estimates.
     """
 
     @wraps(predict_top_k)

@@ -1,4 +1,4 @@
-"""Compute the default label sets of estimators. These sets need neither thresholds nor labelled instances."""
+"""Compute the default label sets of estimators, which need neither thresholds nor labelled instances."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # Labels with an estimate below this number are in no set.
+MIN_PROBABILITY = 1e-4  # Labels with an estimate of at most this number are in no set.
 ROWS = 4096  # The estimates of this many instances are in memory at the same time.
 
 
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:
-    """Return the estimates of the labels in each instance's set of largest expected F-measure.
+    """Find each instance's label set with the largest expected F-measure, and return the estimates of its labels.
 
-    The sets equal the result of `xmlc.inference.meuf`. Unlike `meuf`, this function does not warn about the sum of all
-    estimates. The set of an instance depends on no other instance. If each training instance has a label, the set of an
-    instance is the best set with at least one label. Without this rule, empty sets would be too frequent: the product
-    of (1 - p) overestimates the probability of an instance without a label.
+    The sets are equal to the result of `xmlc.inference.meuf`. Unlike `meuf`, this function does not warn about the sum
+    of all estimates. The set of an instance does not depend on other instances. If each training instance has a label,
+    only sets with at least one label are considered. Empty sets would be too frequent, because the product of (1 - p)
+    over the labels overestimates the probability that an instance has no label.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Define the Parabel estimator, an ensemble of label trees that are built by balanced 2-means."""
+"""Define Parabel, an ensemble of label trees that are built by balanced 2-means."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
-# A block has at most this many labels per tree. In the search, these labels take about 100 MB.
+# In the search, a block of instances has at most this many labels per tree, which take about 100 MB.
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
@@ -31,47 +31,50 @@ ROWS_PER_MEAN = 256
 class Parabel(SparseProbabilityEstimator):
     """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
-    Each member is a `PLT` over a tree that hierarchical balanced 2-means builds. The trees differ in their random
-    initial centroids. Nodes minimise an L2-regularised loss by dual coordinate descent, and weights near 0 are dropped.
-    Beam search finds the labels of a tree. The score of a label is the mean of its estimates over the trees. If the
-    beam of a tree does not contain the label, the estimate of this tree is 0. The authors' program and omikuji work in
-    the same way.
+    Each member of the ensemble is a `PLT` over a tree that hierarchical balanced 2-means builds. The trees differ in
+    their random initial centroids. Node classifiers are trained by dual coordinate descent on an L2-regularised loss,
+    and weights near 0 are dropped. In each tree, a beam search finds labels and their estimates. The score of a label
+    is the mean of the estimates over the trees. If the beam search in a tree does not find a label, the tree's estimate
+    of the label is 0. The programs of the authors and omikuji work in the same way.
 
     Parameters
     ----------
     n_trees : int
-        Number of trees, 3 in Parabel. Tree t does not depend on this number.
+        Number of trees, 3 in Parabel. A tree does not depend on the number of trees.
     arity : int or None
         Degree of the trees, a power of two. None selects 2, as in Parabel, for up to 1,000 labels with a training
-        instance, and 16 for more labels. With 16, trees are flatter, faster to train and more accurate.
+        instance, and 16 for more labels. With ``arity=16``, trees are flatter, faster to train and more accurate than
+        with 2.
     max_leaf : int or None
-        A group of at most this many labels is not split further. The labels of such a group become the children of one
-        node. Parabel uses 100. The meaning of None is the same as for `PLT`.
+        A group of at most this many labels is not split further. The labels of a group that is not split become the
+        children of one node. Parabel uses ``max_leaf=100``. None has the same meaning as in `PLT`.
     loss : {"squared_hinge", "logistic"}
-        With the squared hinge loss of Parabel, a node's score is exp(-max(0, 1 - s)**p) for its linear score s. The
-        labels' scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic loss,
-        the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either loss.
+        With the squared hinge loss of Parabel, a node with the linear score s has the score exp(-max(0, 1 - s)**p).
+        With this loss, scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic
+        loss, the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either
+        loss.
     hinge_power : int or None
-        Power p of "squared_hinge". None selects 2, as in Parabel, for up to 1,000 labels, and 3 for more labels. With a
-        higher power, nodes near their margin get higher scores, which improves lower ranks.
+        Power p in the score for the loss "squared_hinge". None selects 2, as in Parabel, for up to 1,000 labels, and 3
+        for more labels. With a higher power, nodes near their margin get higher scores, which improves the lower ranks
+        of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses 1. None selects
-        0.3 if it raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is cross-validated on up to
-        1000 training instances.
+        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses ``C=1``. With
+        None, C is 0.3 if this value raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is
+        cross-validated on up to 1000 training instances.
     tol : float or None
-        The training of a node stops after a pass in which no dual variable moves by more than this value times C. None
-        selects 0.1 for up to 1,000 labels, and 0.03 for more labels.
+        The training of a node stops after a pass in which no dual variable moves by more than tol * C. None selects
+        ``tol=0.1`` for up to 1,000 labels, and 0.03 for more labels.
     epochs : int
-        Maximum number of passes over a node's instances.
+        Maximum number of passes over the training instances of a node.
     weight_threshold : "auto", float or None
         Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto" selects 0.1, as in
-        Parabel, for up to 1,000 labels, and 0.05 for more labels. None keeps all weights.
+        Parabel, for up to 1,000 labels, and 0.05 for more labels. With None, all weights are kept.
     beam : int or None
-        Number of inner nodes that the search expands on each level. None expands all inner nodes.
+        Number of inner nodes that the search expands on each level. With None, the search expands all inner nodes.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the 2-means trees and of the training order. Each tree draws different random numbers.
+        Seed of the 2-means trees and of the order in which instances are visited. Each tree uses other random numbers.
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
         -1 uses all cores.
@@ -81,15 +84,16 @@ class Parabel(SparseProbabilityEstimator):
     trees_ : list of PLT
         The fitted trees.
     C_, arity_, hinge_power_, tol_, weight_threshold_
-        The given or selected values of these hyperparameters.
+        The given or selected values of the hyperparameters ``C``, ``arity``, ``hinge_power``, ``tol`` and
+        ``weight_threshold``.
     inner_products_ : ndarray of int64, shape (n,)
         Number of node classifiers that the last prediction evaluated for each instance, in all trees together.
 
     Notes
     -----
-    In contrast to the authors' program, the root has a classifier too. For the root's classifier, an instance without
-    labels is a negative example (see `PLT`). The root's classifier multiplies all scores of an instance by one factor.
-    This factor does not change the ranking of one tree.
+    The root has a classifier, too, in contrast to the authors' program. For the root's classifier, an instance without
+    labels is a negative example (see `PLT`). The estimate of the root's classifier multiplies all scores of an
+    instance, so the root's classifier does not change the ranking of one tree.
 
     Examples
     --------
@@ -121,7 +125,7 @@ class Parabel(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one tree after another. Instance weights have the same effect as in `PLT.fit` with the batch solver.
+        """Train one tree after another. Instance weights have the same effect as in `PLT.fit` with solver "batch".
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
@@ -137,7 +141,10 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set attributes such as ``C_`` to the given hyperparameters, or to default values for None."""
+        """Set ``C_`` and other attributes to the given hyperparameters.
+
+        A hyperparameter None is replaced by its default.
+        """
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_threshold")
@@ -147,42 +154,42 @@ class Parabel(SparseProbabilityEstimator):
         return {name: getattr(self, f"{name}_") for name in parabel.FEW}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores above a threshold, among the scores of all labels in the beams.
+        """Return the scores above a threshold for all labels that the beam searches find.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
             Instances.
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one for each label. Only scores strictly greater than the threshold are
-            returned, and never a score of 0.
+            One threshold for all labels, or one threshold for each label. Scores that are strictly greater than the
+            threshold are returned, except scores of 0.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores by which `predict_top_k` ranks, with sorted indices. The scores estimate probabilities only with
-            the logistic loss.
+            The scores by which `predict_top_k` ranks labels, with sorted indices. The scores estimate probabilities
+            only with the logistic loss.
         """
         thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,), None)
         return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels with the largest scores.
+        """Find the k labels with the largest scores for each instance.
 
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights do not change a beam,
-            except that nodes without a label of positive weight are left out of the beam.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights affect a beam in one way:
+            a node is left out if no label below the node has a positive weight.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the beams contain fewer than k labels, the other ranks
-            are -1.
+            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k labels, the
+            remaining entries are -1.
         scores : ndarray of float32, shape (n, k)
-            Mean estimates over the trees, times the weights if given. Ranks without a label have score 0.
+            Mean estimates over the trees, times the label weights if given. The score of the label -1 is 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
@@ -204,7 +211,7 @@ class Parabel(SparseProbabilityEstimator):
     def _average(
         self, X: sparse.csr_array, average: Callable[..., Any], given: tuple[Any, ...], thresholds: np.ndarray | None
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees, run a kernel over blocks of instances with the labels found, and join the kernel's results.
+        """Search all trees for blocks of instances, run a kernel over the found labels, and join the kernel's results.
 
         ``thresholds`` has the same meaning as for `PLT.estimates_in_beam`.
         """
@@ -213,7 +220,7 @@ class Parabel(SparseProbabilityEstimator):
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         results: list[Any] = []
-        # If there are no instances, an empty block gives the result its dtypes.
+        # If there are no instances, one empty block determines the dtypes of the result.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             rows = X[first:last]
             found = [
@@ -232,7 +239,7 @@ class Parabel(SparseProbabilityEstimator):
         return arrays, self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # Models of older versions store only C.
+        # Models of older versions store only the selected C.
         self._select({name: getattr(self, name) for name in parabel.FEW} | meta)
         self.trees_ = []
         for t in range(self.n_trees):
@@ -244,13 +251,14 @@ class Parabel(SparseProbabilityEstimator):
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
-    """Return the estimates of trees in the form of a forest: each instance reaches a separate leaf in each tree.
+    """Return the estimates of label trees in the form of a forest with one leaf per tree for each instance.
 
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second and
-        third arrays are the labels, int32, and their estimates, float32, both ordered by instance.
+        Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second
+        array is the labels, int32, and the third array is their estimates, float32. The second and third array are
+        sorted by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Define the stacking estimator: a logistic regression over the scores of several models."""
+"""Define the stacking estimator, a logistic regression over the scores of several models."""
 
 from __future__ import annotations
 
@@ -31,53 +31,56 @@ ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f). The features f contain two kinds of logarithms. The first
-    kind is log(s + 0.001) for the score s of each member. The second kind is the log of the share of instances with
-    label j. The other features are the logit of the mean score, the constant 1, and all products of two logarithms. All
-    labels share the same coefficients w.
+    The estimate of label j for instance x is sigmoid(w . f) with features f and coefficients w. Two kinds of logarithms
+    are features: log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The
+    other features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share
+    the same coefficients w.
 
-    The candidates are the labels that at least one member ranks among its ``n_candidates`` best. Only candidates have
-    an estimate. The regression is fitted to the candidates of held-out instances. The members are then trained again on
-    all instances, with the hyperparameters that their first training selected.
+    The candidates are the labels that at least one member ranks among the member's ``n_candidates`` best labels. Labels
+    that are not candidates have the estimate 0. The regression is fitted to the candidates of held-out instances. Then
+    the members are trained a second time, on all instances, with the hyperparameters that the first training has
+    selected.
 
-    Stacking a single member corrects its scores by the labels' frequencies.
+    With a single member, stacking corrects the member's scores by the frequencies of the labels.
 
     Parameters
     ----------
     estimators : sequence of (str, estimator)
-        The members and their names, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
-        `xmlc.models` or a name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn,
-        which `xmlc.models.wrapped.Wrapped` wraps. Members given by name get the ``random_state`` of this estimator.
+        Names and members, as for scikit-learn's ``StackingClassifier``. A member is an estimator of `xmlc.models` or a
+        name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn, which
+        `xmlc.models.wrapped.Wrapped` wraps. A member that is given as a name gets the ``random_state`` of the stacking
+        estimator.
     n_held_out : int
-        Number of held-out instances, at most a fifth of the training set. With 0, the estimate is the mean of the
+        Number of held-out instances, limited to a fifth of the training set. With 0, an estimate is the mean of the
         members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
-        `predict_top_k` and `rank_one` rank by estimate * (p_min / p)**propensity_exponent. Here p is the propensity of
-        the label (`xmlc.metrics.propensities`), and p_min is the smallest propensity. With 0, labels rank by their
-        estimates. Larger values favour rare labels.
+        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent. Here p is the
+        propensity of the label (`xmlc.metrics.propensities`), and p_min is the smallest propensity. With the exponent
+        0, labels rank by their estimates. Larger exponents favour rare labels.
     random_state : int
         Seed for the selection of held-out instances.
     n_jobs : int or None
-        Number of threads of this estimator and of its members. With None, each member keeps its own setting.
+        Number of threads of the stacking estimator and of its members. With None, each member keeps its own ``n_jobs``.
 
     Attributes
     ----------
     members_ : dict of str to estimator
         The fitted members by name.
     coefficients_ : ndarray of float64, shape (p,)
-        The coefficients w, in the order of `xmlc.models._stacked.write_stacked_features`.
+        The coefficients w of the features, in the order of `xmlc.models._stacked.write_stacked_features`.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
-        For each label, log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances with the
-        label, and n is the total weight of all instances. The propensity ignores weights.
+        For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances
+        with the label, and n is the total weight of all instances. The propensity does not depend on instance weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction. None if a member does not count inner products.
+        Number of inner products of all members in the last prediction, or None if a member does not count inner
+        products.
 
     Notes
     -----
     The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice the time
-    of all members together. Until the second training, only one member is in memory at a time.
+    that all members take together. Before the second training of the members, only one member is in memory at a time.
 
     Examples
     --------
@@ -104,10 +107,11 @@ class Stacking(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the members on a part of the data, the regression on the rest, and the members again on all data.
+        """Train the members on a part of the data, the regression on the rest, and then the members on all data.
 
-        ``sample_weight`` weights the instances in the members and in the loss of the regression. Every member must
-        accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
+        The instance weights in ``sample_weight`` apply to the training of the members and to the loss of the
+        regression. Every member must accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit`
+        for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members()
@@ -115,7 +119,7 @@ class Stacking(SparseProbabilityEstimator):
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
         start = np.zeros(n_features_of(len(members)))
-        start[0] = 1  # with these coefficients, the estimate is the mean score
+        start[0] = 1  # with these coefficients, an estimate is the mean of the members' scores
         self.coefficients_ = start
         if held_out.size:
             of_part = {name: values[part] for name, values in given.items()}
@@ -124,7 +128,7 @@ class Stacking(SparseProbabilityEstimator):
                 first = member.unfitted().fit(X[part], Y[part], **of_part)
                 selected[name] = first._selected()
                 lists.append(self._ranked(first, X[held_out]))
-                del first  # members may be large, so only one is in memory at a time
+                del first  # a member may be large, so only one member is in memory at a time
             counts, candidates, scores = merge_lists(*map(np.array, zip(*lists, strict=True)), 0, held_out.size)
             features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
             rows = np.repeat(held_out, counts)
@@ -158,7 +162,10 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters. With ``deep``, add the members' hyperparameters as ``name__hyperparameter``."""
+        """Return the hyperparameters.
+
+        If ``deep`` is true, add the members' hyperparameters as ``name__hyperparameter``.
+        """
         found = super().get_params(deep=False)
         if deep:
             check_value(Stacking, "estimators", self.estimators)
@@ -170,12 +177,12 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters. The key ``name__hyperparameter`` sets a hyperparameter of the member ``name``.
+        """Set hyperparameters. The key ``name__hyperparameter`` belongs to a hyperparameter of the member ``name``.
 
         Raises
         ------
         InvalidParameterError
-            There is no such hyperparameter.
+            A hyperparameter does not exist.
         """
         own = self._hyperparameter_names()
         super().set_params(**{name: value for name, value in params.items() if name in own})
@@ -192,7 +199,7 @@ class Stacking(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the candidates' estimates that are strictly greater than a threshold.
+        """Return the estimates of candidates that are strictly greater than a threshold.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
@@ -201,7 +208,7 @@ class Stacking(SparseProbabilityEstimator):
     def _estimates(
         self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
     ) -> sparse.csr_array:
-        """Return the candidates' estimates greater than a threshold. Members rank only the labels in ``allowed``."""
+        """Return the estimates of candidates above a threshold. Only labels in ``allowed`` can be candidates."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         found, products = list[Any](), list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
@@ -214,11 +221,11 @@ class Stacking(SparseProbabilityEstimator):
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable candidates and their estimates, best first, ties to the smaller label.
+        """Return the k best candidates of each instance and their scores, best first.
 
-        Ranks without a label are -1. If ``propensity_exponent`` is positive, scores are estimates times
-        (p_min / p)**propensity_exponent. Labels rank by these scores, multiplied by ``label_weights``. A label of
-        weight 0 is never a candidate.
+        Ties go to the smaller label. If there are fewer than k candidates, the remaining labels are -1. The score of a
+        label is its estimate times (p_min / p)**propensity_exponent, and times its entry in ``label_weights`` if given.
+        A label of weight 0 is never a candidate.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         allowed = weights > 0 if weights.size else None
@@ -246,12 +253,12 @@ class Stacking(SparseProbabilityEstimator):
     def _ranked(
         self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a member's K best labels for each instance, int32 (n, K), and their scores, float32 (n, K)."""
+        """Return a member's K best labels for each instance, int32 (n, K), and the labels' scores, float32 (n, K)."""
         self._set_threads(member)
         return member.predict_top_k(X, self._most_candidates(), allowed)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the number of candidates of each instance, the candidates, and their estimates."""
+        """Return the number of candidates of each instance, all candidates, and the estimates of the candidates."""
         model = self.log_shares_, self.coefficients_
         tasks = [(labels, scores, *block, *model) for block in row_blocks(labels.shape[1], ROWS_PER_TASK) or [(0, 0)]]
         found = run_tasks(stacked_estimates, tasks, self.n_jobs)
@@ -276,7 +283,7 @@ class Stacking(SparseProbabilityEstimator):
     def _write(self, folder: Path) -> None:
         super()._write(folder)
         for name, member in self.members_.items():
-            if not (folder / name).exists():  # `fit_to_disk` may have written the member already
+            if not (folder / name).exists():  # `fit_to_disk` may already have written the member
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
@@ -296,7 +303,7 @@ def _kind(given: Any) -> str:
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return the log of each label's weighted share of instances. Half an instance is added to the label's count."""
+    """Return the log of each label's weighted share of instances, with half an instance added to each label's count."""
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))

@@ -16,10 +16,10 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import label_sums
 
-# A task has this many non-zeros. The non-zeros of an instance count once for each of its labels.
+# A task has about this many non-zeros. An instance's non-zeros count once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
 ROWS_PER_BLOCK = 256
-LOWEST = -3e38  # the lowest score is finite, because 0 times infinity would be NaN
+LOWEST = -3e38  # the lowest score is finite, because the product of 0 and an infinite score would be NaN
 
 
 class TailClassifiers(NamedTuple):
@@ -30,29 +30,30 @@ class TailClassifiers(NamedTuple):
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    The score B is at most 1/2, its value at the centroid. B is not a classifier by itself, but re-ranks the labels that
-    a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging,
-    Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the labels of their largest
-    datasets in this way (Supplement, experimental setup).
+    The score B is largest at the centroid, where it is 1/2. Tail classifiers do not classify instances by themselves,
+    but re-rank the labels that a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for
+    Recommendation, Tagging, Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the
+    labels of their largest datasets in this way (Supplement, experimental setup).
 
-    The published program of PfastreXML omits the factor 1/2, and its default gamma is 30. The scores of the PfastreXML
-    program equal the scores of this class with ``gamma=60``. The program of LdSM includes the factor. PfastreXML always
-    scales each instance to Euclidean length 1 before it computes distances, even if its trees use unscaled instances.
-    LdSM does not scale the features.
+    The published program of PfastreXML omits the factor 1/2 before the squared distance, and its default gamma is 30.
+    The scores of the PfastreXML program equal the scores of this class with ``gamma=60``. The program of LdSM includes
+    the factor 1/2. PfastreXML always scales each instance to Euclidean length 1 before it computes distances, even if
+    its trees use unscaled instances. LdSM does not scale the features.
 
     Attributes
     ----------
     tail_indptr : int64 (m + 1,), tail_features : uint32, tail_weights : float32
-        The centroids as a CSR matrix (m, d). A label without instances has an empty row, so its centroid is the origin.
+        The centroids of all labels as a CSR matrix (m, d). A label without instances has an empty row, so its centroid
+        is the origin.
     tail_squared_lengths : float64 (m,)
         Squared Euclidean lengths of the centroids.
 
     Notes
     -----
-    Centroids take 16 bytes per label, and 8 bytes for each pair of a label and a feature of one of its instances. The
-    centroids take 1.7 GB for synthetic data in the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6
-    labels, 670,091 labels). Training takes 8 more bytes for each non-zero of the instances, and memory for a block of
-    labels in each thread.
+    The centroids take 16 bytes per label, and 8 bytes for each non-zero of a centroid. The centroids take 1.7 GB for
+    synthetic data in the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels). In
+    training, each non-zero of the instances takes 8 additional bytes, and each thread needs memory for a block of
+    labels.
     """
 
     tail_indptr: Annotated[np.ndarray, Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids")]
@@ -63,14 +64,14 @@ class TailClassifiers(NamedTuple):
     def log_scores(
         self, X: sparse.csr_array, candidates: sparse.csr_array, gamma: float, unit_norm: bool, n_jobs: int | None
     ) -> sparse.csr_array:
-        """Return log B of each instance's candidate labels.
+        """Return log B for each candidate label of each instance.
 
         Parameters
         ----------
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            Candidate labels of each instance, given by the stored entries. The values of the entries are not read.
+            The stored entries are the candidate labels of each instance. The values of the entries are not used.
         gamma : float
             The factor gamma in B, at least 0.
         unit_norm : bool
@@ -81,7 +82,8 @@ class TailClassifiers(NamedTuple):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Scores in the stored entries of ``candidates``, at most -log 2, because B is at most 1/2.
+            The scores log B, stored at the entries of ``candidates``. Scores are at most -log 2, because B is at most
+            1/2.
         """
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
@@ -97,7 +99,7 @@ class TailClassifiers(NamedTuple):
 def fit_tail_classifiers(
     X: sparse.csr_array, Y: sparse.csr_array, unit_norm: bool, n_jobs: int | None, into: Path | None = None
 ) -> TailClassifiers:
-    """Compute the tail classifiers, which are the centroids of all labels.
+    """Compute the tail classifiers: the centroids of all labels.
 
     Parameters
     ----------
@@ -110,7 +112,8 @@ def fit_tail_classifiers(
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads.
     into : Path or None
-        Folder to which the arrays are written block by block, and then memory-mapped. None keeps the arrays in memory.
+        Folder to which the arrays are written block by block, and then memory-mapped. With None, the arrays stay in
+        memory.
     """
     x = unit_rows(X) if unit_norm else X
     x = with_values(x, x.data.astype(np.float64))
@@ -130,19 +133,23 @@ def fit_tail_classifiers(
 
 
 def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:
-    """Return the centroids of the labels ``start .. end - 1``, the means of their instances, rounded once.
+    """Return the centroids of the labels ``start .. end - 1``.
+
+    A centroid is the mean of a label's instances, rounded once.
 
     Returns
     -------
     dict of ndarray
-        The arrays of `TailClassifiers`. Here ``tail_indptr``, int64 (end - start,), contains only the end of each
-        centroid in this block. Features ascend. Squared lengths are computed from rounded centroids.
+        The arrays of `TailClassifiers`. The array ``tail_indptr``, int64 (end - start,), contains only the end of each
+        centroid in the block. The features of a centroid ascend. The squared lengths are computed from the rounded
+        centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
     weights = (sums.data / np.diff(by_label.indptr)[start:end][rows]).astype(np.float32)
     exact = weights.astype(np.float64)
-    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)  # `bincount` adds in a fixed order
+    # `bincount` adds the values in a fixed order
+    squares = np.bincount(rows, weights=exact * exact, minlength=end - start)
     return {
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),
@@ -164,16 +171,16 @@ def gathered_product(dense_instance, features, weights):
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
-    log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, computed so that no exponential overflows. The
-    kernel needs 4 bytes of scratch memory per feature. The kernel moves 12 bytes per candidate and non-zero of the
-    candidate's centroid.
+    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula is evaluated so that no
+    exponential overflows. The kernel needs 4 bytes of scratch memory per feature. For each candidate, the kernel moves
+    12 bytes per non-zero of the candidate's centroid.
 
     Parameters
     ----------
     first : int
-        First instance.
+        Number of the first instance.
     last : int
-        Instance after the last one.
+        Number of the last instance plus 1.
     x : KernelCSR
         Instances.
     candidates : KernelCSR
@@ -187,7 +194,7 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
     n_features : int
         Number of features d.
     scores : float32
-        Output, one score per candidate, written for the instances of this block.
+        The result, one score per candidate. The function writes the scores for instances ``first .. last - 1``.
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):
@@ -201,7 +208,7 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
             label = candidates.indices[c]
             start, stop = centroids.indptr[label], centroids.indptr[label + 1]
             product = gathered_product(dense, centroids.indices[start:stop], centroids.data[start:stop])
-            # Rounding can push the square of a distance of 0 just below 0.
+            # Because of rounding errors, the computed square of a distance can be slightly negative.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = max(-(z + log1p(exp(-z))), LOWEST)
         for feature in ids:
