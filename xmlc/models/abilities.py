@@ -1,4 +1,4 @@
-"""Define optional abilities of estimators. A class has an ability if it has the ability's members in this table.
+"""Define optional abilities of estimators. A class has an ability if it has the members that the table lists.
 
 ================  ========================================  ===========================================================
 ability           members                                   steps that need it
@@ -9,7 +9,8 @@ ability           members                                   steps that need it
 `looks_up`        ``look_up``                               estimation, which then reads estimates without timing
 ================  ========================================  ===========================================================
 
-No member is a property, because only some versions of Python evaluate properties in ``isinstance``.
+The members of these protocols are not properties, because only some versions of Python evaluate properties in
+``isinstance``.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from xmlc.kernels.csr import Matrix
 
 @runtime_checkable
 class Forest(Protocol):
-    """Describe an ensemble whose first trees can predict without the other trees."""
+    """Describe an ensemble of trees whose first n trees can predict without the remaining trees."""
 
     n_trees: int
 
     def trees(self, n: int, /) -> Self:
-        """Return the model of the first ``n`` trees, equal to the result of ``fit`` with ``n_trees=n``."""
+        """Return the model of the first ``n`` trees, which is the result of ``fit`` with ``n_trees=n``."""
 
 
 @runtime_checkable
@@ -42,7 +43,7 @@ class Streaming(Protocol):
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Learn from a stream.
 
-        Return the labels and scores that the model ranked for each instance before learning the instance.
+        Return the k best labels of each instance and their scores, predicted before the instance was learned.
         """
 
 
@@ -55,8 +56,8 @@ class DrawsSamples(Protocol):
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Return whether an estimator or a class of estimators only looks up given estimates.
+    """Return whether an estimator, or a class of estimators, only looks up given estimates.
 
-    The time of a look-up is not measured.
+    The workflow does not measure the time of a look-up.
     """
     return hasattr(model, "look_up")

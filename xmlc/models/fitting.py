@@ -1,4 +1,4 @@
-"""Wrap ``fit`` of every estimator, to reject unsupported weights and to restore the estimator if training fails."""
+"""Wrap the ``fit`` of every estimator, to reject unsupported weights and to restore the estimator if training fails."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, Proba
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method `fit` that restores the estimator's attributes if training fails or is interrupted.
 
-    ``fit`` may replace attributes, but must not change arrays of an earlier call in place. The method raises an error
-    with advice if learned weights are not finite (`xmlc.core.appendable`). The method also raises an error with advice
-    if ``fit`` does not accept instance weights but the caller passes some.
+    The original ``fit`` may replace attributes, but must not change arrays of an earlier call in place. The returned
+    method raises an error with advice if learned weights are not finite (`xmlc.core.appendable`). It also raises an
+    error with advice if instance weights are passed to an estimator that does not accept them.
     """
     takes_weights = "sample_weight" in signature(fit).parameters
 
@@ -43,13 +43,13 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def takes_no_weights(name: str) -> InvalidParameterError:
-    """Return the error to raise if an estimator does not accept instance weights."""
+    """Return the error for an estimator that gets instance weights but does not accept them."""
     found = f"found sample_weight, expected none, because {name} has no instance weights"
     return InvalidParameterError(f"{name}.fit: {found}. Leave it out, or use {WEIGHTED}.")
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
-    """Return the error to raise if training produced weights that are not finite."""
+    """Return the error for a training that produced weights that are not finite."""
     sizes = np.abs(values[values != 0])
     found = f"absolute values of X from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
     said = "Scale the features with sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults"

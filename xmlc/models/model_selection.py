@@ -1,4 +1,4 @@
-"""Choose hyperparameters on the training set by P@1 on instances that the model has not learned."""
+"""Choose hyperparameters on the training set, by P@1 on instances that were held out from training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-SAMPLE = 1000  # The sample is small, so that a selection takes little of the training time.
+SAMPLE = 1000  # The sample is small, so that the choice takes a small part of the training time.
 FOLDS = 3
 
 
@@ -29,15 +29,16 @@ def cross_validated(
     Parameters
     ----------
     make : function
-        Returns an untrained estimator for a value of the hyperparameter.
+        A function that returns an untrained estimator for a value of the hyperparameter.
     usual, other : float
-        The two values. ``other`` is chosen if its P@1 is better by more than a standard error, and ``usual`` otherwise.
+        The two values. ``other`` is chosen if its P@1 is better than the P@1 of ``usual`` by more than a standard
+        error.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
         Label sets of the instances.
     weights : ndarray of float32, shape (n,), optional
-        Weights of the instances, for ``fit`` and P@1.
+        Weights of the instances in ``fit`` and in P@1.
     """
     rows = sample(X.shape[0])
     labels = np.unique(Y[rows].indices)
@@ -59,23 +60,23 @@ def cross_validated(
 def sample(n: int) -> np.ndarray:
     """Return the row numbers of at most 1000 of n instances, in random order.
 
-    The seeds of estimators have no effect.
+    The sample does not depend on the seeds of estimators.
     """
     return random_permutation(n, 0, Stream.CHOICE)[:SAMPLE]
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return for each instance whether its top-ranked label, in the first column of ``labels``, is correct."""
+    """Return for each instance whether the top-ranked label, in the first column of ``labels``, is correct."""
     first = labels[:, 0]
     return (first >= 0) & Y[np.arange(first.size), first]
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether ``hits`` exceeds ``usual`` in the number of hits by more than a standard error of the difference.
+    """Return whether a model has more hits than another model, by more than a standard error of the difference.
 
-    The difference is a sum over the instances for which only one of the two models is correct. Each such instance adds
-    or subtracts its weight. If both models were equally good, the variance of the difference would be the sum of the
-    squared weights of these instances.
+    The difference is a sum over the instances for which only one of the two models is correct. Each of these instances
+    adds or subtracts its weight. If both models were equally good, the variance of the difference would be the sum of
+    the squared weights over these instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

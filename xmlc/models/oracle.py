@@ -1,4 +1,4 @@
-"""Look up estimates, either the true posteriors (the oracle) or estimates of another program."""
+"""Look up estimates: either true posteriors (the oracle), or estimates of another program."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
 class Oracle(SparseProbabilityEstimator):
     """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    The score of the oracle with a threshold method is the best score that the method can reach. This best score is
-    below 1 because of noise in the labels and errors of the method. A trained model has a lower score because of errors
-    in its estimates.
+    With the oracle, a threshold method reaches its best possible score. The best possible score is below 1 because of
+    noise in the labels and errors of the method. A trained model has a lower score than the oracle because of errors in
+    its estimates.
 
     Attributes
     ----------
     inner_products_ : ndarray of int64, shape (n,)
-        Zero, because nothing is computed.
+        The number 0 for each instance, because nothing is computed.
     """
 
     _BY_INSTANCE = False
     posteriors_: sparse.csr_array | None = None
 
     def fit(self, X: Any, Y: Matrix) -> Self:
-        """Store the number of features and labels."""
+        """Store the number of features and the number of labels."""
         self._remember_names(X)
         self._remember_names(Y, "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
         return self
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Use the posteriors of one part of a dataset (``part``) in the next prediction."""
+        """Use the posteriors of the part ``part`` of a dataset in the next prediction."""
         self.use_posteriors(prepared.posteriors(part))
 
     def use_posteriors(self, posteriors: sparse.csr_array | None) -> None:
-        """Use these posteriors (CSR, shape (n, m)) in the next prediction."""
+        """Use the given posteriors, CSR of shape (n, m), in the next prediction."""
         if posteriors is None:
             raise XmlcError("oracle: found no true posteriors. Use a synthetic dataset.")
         self.posteriors_ = posteriors
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the posteriors strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
+        """Return the posteriors that are strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
         return entries_above(self._posteriors_of(X), self._label_thresholds(threshold))
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
@@ -73,22 +73,22 @@ class SavedEstimates(Oracle):
     Parameters
     ----------
     validation, test : str
-        Paths of the files with the estimates, of shape (n, m), for the validation part and for the test set. Rows are
-        in the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and
-        ``{dataset}`` by the name of the dataset. Each seed has a different split. Without ``validation``, one ``test``
-        file may serve all seeds.
+        Paths of the files with the estimates for the validation part and for the test set, shape (n, m). Rows are in
+        the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and
+        ``{dataset}`` by the name of the dataset. Each seed splits the data differently. Without ``validation``, one
+        ``test`` file may be used for all seeds.
     """
 
     validation: str = ""
     test: str = ""
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Read the estimates of one part of a dataset (``part``) for the next prediction.
+        """Read the estimates for the part ``part`` of a dataset, for use in the next prediction.
 
         Raises
         ------
         XmlcError
-            The estimates for this part or seed are missing, have a wrong shape, or are not probabilities.
+            The estimates for the part or the seed are missing, have a wrong shape, or are not probabilities.
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:
@@ -98,14 +98,18 @@ class SavedEstimates(Oracle):
             raise XmlcError(f"{given}: found one file for all seeds, {said}")
         file = Path(estimates_file(given, str(prepared.meta["name"]), seed))
         expected = prepared.part(part)[1].shape
-        estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))  # saved estimates are float32
+        # saved estimates are read as float32
+        estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))
         if estimates.shape != expected:
             said = f"found shape {estimates.shape}, expected {expected}, one row per instance and one column per label"
             raise XmlcError(f"{file}: {said}. Use part {part} of xmlc.suite.steps.prepared.Prepared.")
         self.use_posteriors(estimates)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``. The number of inner products is unknown."""
+        """Return the estimates that are strictly greater than ``threshold``.
+
+        The number of inner products is unknown, so ``inner_products_`` is None.
+        """
         found = super().predict_proba(X, threshold)
         self.inner_products_ = None
         return found

@@ -1,4 +1,4 @@
-"""Store objects of other libraries as joblib pickles, which run code when they are read."""
+"""Store objects of other libraries as joblib files, which run code when they are read."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ def store(path: Path, thing: Any) -> None:
     Raises
     ------
     XmlcError
-        Python cannot store the object or a part of it.
+        joblib cannot store the object or a part of the object.
     """
     import joblib
 
     try:
         joblib.dump(thing, path)
-    except Exception as error:  # the code of any class may raise any error
+    except Exception as error:  # the class of the object may raise any error
         let_through(error)
         said = "Use objects that joblib can store. Define functions in a module, not as a lambda."
         raise XmlcError(f"{type(thing).__name__} cannot be saved ({error}). {said}") from error
 
 
 def read(path: Path, trusted: bool) -> Any:
-    """Return the object that `store` has written to the file ``path``.
+    """Return the object that `store` wrote to the file ``path``.
 
     Parameters
     ----------

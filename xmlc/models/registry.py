@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
-#: These estimators of this package learn from training data.
+#: This dictionary contains the estimators of this package that learn from training data, by name.
 LEARNERS = {
     "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
@@ -37,31 +37,32 @@ ESTIMATORS = LEARNERS | {
     "estimates": "xmlc.models.oracle:SavedEstimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
-#: The name of each estimator by the name of its class in lower case.
+#: This dictionary maps the lower-case class name of each estimator to the estimator's name.
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in LEARNERS.items()}
-DEFAULT = "stacking"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator by default.
-STREAMING = "oplt"  # `xmlc.TextClassifier` and `xmlc fit` use this estimator for streams.
+DEFAULT = "stacking"  # This estimator is the default of `xmlc.TextClassifier` and `xmlc fit`.
+STREAMING = "oplt"  # This estimator is the default of `xmlc.TextClassifier` and `xmlc fit` for streams.
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
 def estimator_class(name: str) -> Any:
-    """Return the class of an estimator, or the function that constructs the estimator.
+    """Return the class of an estimator, or the function that returns the estimator.
 
     Parameters
     ----------
     name : str
-        A name of `ESTIMATORS`, ``package.module:ClassName`` for a class of another library, or
-        ``path/to/file.py:Name`` for your own class or function.
+        A key of `ESTIMATORS`, ``package.module:ClassName`` for a class of another library, or ``path/to/file.py:Name``
+        for your own class or function.
 
     Returns
     -------
     type or function
-        The class or function. If it is not derived from `SparseProbabilityEstimator`, `xmlc.models.wrapped` wraps it.
+        The class or function. A class that is not derived from `SparseProbabilityEstimator` has to be wrapped by
+        `xmlc.models.wrapped`.
 
     Raises
     ------
     XmlcError
-        There is no such estimator, or it lacks ``fit`` or ``predict_proba``.
+        The estimator does not exist, or has no ``fit`` or no ``predict_proba``.
     """
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
@@ -80,15 +81,16 @@ def estimator_class(name: str) -> Any:
 
 
 def _wrapped() -> Any:
-    """Import and return the module for estimators of other libraries.
+    """Import and return the module `xmlc.models.wrapped`.
 
-    The workflow does not retrain models of this package if the imported module changes.
+    Because of the late import, the workflow does not retrain models of this package if this module changes.
     """
     return importlib.import_module("xmlc.models.wrapped")
 
 
 def _is_ours(found: object) -> bool:
-    from xmlc.models.base import SparseProbabilityEstimator  # this import needs SciPy, so it is done late
+    # this import is slow, because it loads SciPy, so it is done only here
+    from xmlc.models.base import SparseProbabilityEstimator
 
     return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
 
@@ -96,12 +98,12 @@ def _is_ours(found: object) -> bool:
 def make_estimator(
     name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
-    """Construct an estimator, with ``seed`` and ``n_jobs`` if the estimator accepts them.
+    """Construct an estimator. Pass ``seed`` and ``n_jobs`` if the estimator accepts them.
 
     Raises
     ------
     XmlcError
-        The estimator has no such hyperparameter, or it is of another library and does not estimate label sets.
+        The estimator does not have a given hyperparameter, or is of another library and does not estimate label sets.
     """
     found = estimator_class(name)
     if not _is_ours(found):
@@ -119,12 +121,12 @@ def make_estimator(
 def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
     """Load a trained model, and set ``n_jobs`` if the model has this hyperparameter.
 
-    A model of another library is trusted, so reading it runs code from the folder.
+    A model of another library is trusted: code from the folder runs when the model is read.
 
     Raises
     ------
     XmlcError
-        There is no such estimator, or the folder contains no model of this estimator.
+        The estimator does not exist, or the folder contains no model of this estimator.
     """
     found = estimator_class(name)
     model = (found if _is_ours(found) else _wrapped().Wrapped).load(folder, trusted=True)
@@ -132,19 +134,20 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
 
 
 def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEstimator:
-    """Read a model that ``save`` of any estimator of this package wrote.
+    """Read a model that was written by the ``save`` of any estimator of this package.
 
     Parameters
     ----------
     path : str or Path
     trusted : bool
-        Allow models of other libraries. Reading such a model runs code from the folder.
+        Allow models of other libraries. Reading a model of another library runs code from the folder.
 
     Raises
     ------
     XmlcError
-        The folder contains no model, a changed model, or an untrusted model of another library. The error is also
-        raised for a custom estimator, because only the ``load`` of its class can read such a model.
+        The folder contains no model, a model that was changed, or a model of another library without ``trusted``. The
+        error is also raised for a model of a custom class, because only the ``load`` of the custom class can read the
+        model.
     """
     from xmlc.models.base import DESCRIPTION
 
@@ -164,10 +167,10 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
 
 def domains_of(name: str) -> Mapping[str, Domain] | None:
-    """Return the domains of an estimator's hyperparameters, or None if the estimator is no learner of this package.
+    """Return the domains of an estimator's hyperparameters, or None if the estimator is not in `LEARNERS`.
 
-    If `xmlc.models.domains` has a file for the estimator, only that file is read. Suites are then checked without
-    loading kernels. Otherwise, the class is imported.
+    If `xmlc.models.domains` has a module for the estimator, only this module is imported. A suite can then be checked
+    without loading kernels. Without such a module, the class of the estimator is imported.
     """
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None
@@ -181,21 +184,21 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
 def program_of(name: str) -> str:
     """Return the name of the program that a baseline wraps, or "" for other estimators.
 
-    The baseline's module has this name.
+    The module of a baseline has the name of the program.
     """
     found = _BASELINE.match(ESTIMATORS.get(name, name))
     return found["program"] if found else ""
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
-    """Return the path of another program's estimates, which the estimator `estimates` reads."""
+    """Return the path of the file with another program's estimates, which the estimator `estimates` reads."""
     return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
 
 
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
-    """Return the paths of the files that a model reads in its runs on a dataset, such as another program's estimates.
+    """Return the paths of the files that a model reads when it runs on a dataset, such as another program's estimates.
 
-    For a custom model, the list contains the existing files that the model's hyperparameters name. For all other models
+    For a custom model, the list contains each existing file whose path is a hyperparameter. For models of this package
     except `estimates`, the list is empty.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
@@ -205,7 +208,7 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
 
 
 def _texts_in(value: object) -> list[str]:
-    """Return all strings in a YAML value, including strings in nested lists and mappings, but no empty strings."""
+    """Return all non-empty strings in a YAML value, including strings in nested lists and mappings."""
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in _texts_in(part)]
     if isinstance(value, list | tuple):
@@ -214,11 +217,11 @@ def _texts_in(value: object) -> list[str]:
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the source files that define an estimator, which the workflow checks for changes.
+    """Return the source files of an estimator that the workflow checks for changes.
 
     Modules of xmlc have dotted names. As paths, they would count as a user's files, whose imports are followed in their
-    folder. For an installed xmlc, that folder contains all other libraries, too. For a class of another library, the
-    list contains the file of the class only if the library is under development.
+    folder. For an installed xmlc, that folder contains all other libraries, too. A class of another library has a file
+    in the list only if the library is under development (not in site-packages).
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

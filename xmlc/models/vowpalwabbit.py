@@ -23,7 +23,7 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# This code runs in the training process. The code sets the limits first, so that the import counts towards the limits.
+# This code runs in the training process. The limits are set first, so that the import counts towards the limits.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -39,48 +39,51 @@ SHOWN = 2000  # An error message shows at most this many characters of the progr
 
 @hyperparameters
 class VowpalWabbitCMT(SparseProbabilityEstimator):
-    """Train the contextual memory tree of Vowpal Wabbit (option ``--memory_tree``; Sun et al., ICML 2019).
+    """Train the contextual memory tree of Vowpal Wabbit (Sun et al., ICML 2019), option ``--memory_tree``.
 
     A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training instances that reach
-    the leaf. The prediction is the class of the most similar stored instance. The similarity is the cosine, with a
-    learned correction if ``learn_at_leaf`` is true. The program predicts one class without an estimate. `predict_proba`
-    returns only the number 1 for that class. Instances are scaled to Euclidean length 1. The defaults are from the
-    authors' script for ALOI (``demo/memory_tree``). All other options have the program's defaults.
+    the leaf. The prediction for an instance is the class of the most similar instance in the reached leaf. The
+    similarity is the cosine, with a learned correction if ``learn_at_leaf`` is true. The program predicts one class
+    without an estimate, so `predict_proba` returns the number 1 for the predicted class. Instances are scaled to
+    Euclidean length 1. The default hyperparameters are from the authors' script for the dataset ALOI
+    (``demo/memory_tree``). Options of the program without a hyperparameter have the program's defaults.
 
-    Training writes the data in the program's text format. The program reads these data in a separate process and writes
-    its model. The training time includes all these steps. The model stores every instance. With ``--testonly``, version
-    9.11.9 reads the weights wrongly unless plain SGD trained them. xmlc therefore omits this option. Even without the
-    option, a loaded model learns nothing from the instances it predicts. The Python interface of the program predicts
-    one instance per call. The prediction time includes the conversion of the data to the program's types. The program
-    uses one thread.
+    In training, xmlc writes the data in the program's text format. The program, in a separate process, reads the data
+    and writes its model. The training time includes the writing and reading of the data and the model. The model
+    contains every training instance. xmlc does not use the option ``--testonly``, because with this option version
+    9.11.9 reads the weights wrongly unless plain SGD trained them. Without ``--testonly``, a loaded model still learns
+    nothing from the instances that it predicts. The Python interface of the program predicts one instance per call.
+    Prediction times include the conversion of the data to the program's types. The program uses one thread.
 
     Parameters
     ----------
     leaf_multiplier : int
         A leaf is split when it has leaf_multiplier * log2(N) instances. N is the maximum number of nodes of the tree.
         As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier * log2(n)). The program needs N and the
-        number of labels before the stream begins.
+        number of labels before training begins.
     dream_repeats : int
-        Number of stored instances that are removed and inserted again for each learned instance.
+        For each learned instance, this number of stored instances is removed from the tree and inserted again.
     dream_at_update : bool
-        After the first pass, also train the routers when stored instances are inserted again.
+        Whether the insertion of removed instances also trains the classifiers of inner nodes, after the first pass.
     learn_at_leaf : bool
-        Whether to learn a correction of the similarity.
+        Whether to learn a correction of the similarity between instances.
     online : bool
-        Whether to learn from rewards in the first pass too, as the authors do if there is only one pass.
+        Whether to learn from rewards also in the first pass. The authors do so if there is only one pass.
     passes : int
         Number of passes over the training set. The program learns from rewards in all passes after the first.
     eta : float
         Learning rate of the program's adaptive updates.
     hash_bits : int
-        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use 29, which reserves 8.6 GB.
-        Reserved memory is used only when it is written. For ALOI, the program uses 3.2 GB, instances included.
+        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use ``hash_bits=29``, which
+        reserves 8.6 GB. The operating system provides reserved memory only when the program writes to it. On the
+        dataset ALOI, the program uses 3.2 GB, instances included.
     time_limit : float or None
-        Maximum CPU time of training in seconds. None means no limit.
+        Maximum CPU time of training in seconds. With None, the time is not limited.
     memory_limit : float or None
-        Maximum address space of the program in GB (10^9 bytes). None means no limit. Each instance takes about 35 kB.
+        Maximum address space of the program in GB (10^9 bytes). With None, memory is not limited. Each training
+        instance takes about 35 kB.
     random_state : int
-        Seed of the order of the instances in `fit`, and of the program.
+        Seed of the order of the instances in `fit`, and of the program's random numbers.
 
     Attributes
     ----------
@@ -90,7 +93,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # The program's workspace, in which the model is loaded.
+    _workspace = cast("Any", None)  # The workspace of the program with the loaded model.
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -111,7 +114,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         ------
         XmlcError
             The program is not installed, an instance does not have exactly one class, or training exceeded
-            ``time_limit`` or ``memory_limit``. The estimator is then in the same state as before the call.
+            ``time_limit`` or ``memory_limit``. After an error, the estimator is in the same state as before the call.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -119,26 +122,26 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream from the start in one pass.
+        """Learn a stream in one pass, beginning with an empty model.
 
-        Return the class that was predicted for each instance before the instance was learned.
+        Return the class that the model predicts for each instance before it learns the instance.
 
         Parameters
         ----------
         X : sparse array, shape (n, d)
             Instances.
         Y : boolean sparse array, shape (n, m)
-            One class for each instance.
+            Label sets with exactly one label (the class) for each instance.
         k : int
-            Number of ranks.
+            Number of columns of the result.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The predicted class at the first rank, and -1 at all other ranks. The first instance has no prediction, so
-            its ranks are all -1.
+            The first column is the predicted class, and all other columns are -1. For the first instance nothing is
+            predicted, so the first column is -1, too.
         scores : ndarray of float32, shape (n, k)
-            1 for a predicted class, else 0.
+            The score is 1 for a predicted class, and 0 for -1.
 
         Raises
         ------
@@ -148,7 +151,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return top_k_of(self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k))
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return 1 for each instance's predicted class if 1 exceeds the threshold of the class, float32 CSR (n, m)."""
+        """Return the estimate 1 for each predicted class whose threshold is below 1, float32 CSR (n, m)."""
         X, limits, classes = self._instances(X), self._label_thresholds(threshold), list[int]()
         for pairs in _pairs(X):
             example = _program().Example(self._workspace, {" ": pairs})
@@ -157,13 +160,19 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return entries_above(self._estimates(classes), limits)
 
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
-        """Return a matrix with estimate 1 for each predicted class. Class numbers start at 1, and 0 means no class."""
+        """Return a matrix with the estimate 1 for each predicted class.
+
+        In ``classes``, numbers start at 1, and 0 means that no class was predicted.
+        """
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
         return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
-        """Train on the instances in order, and return the program's predictions of one pass after another."""
+        """Train on the instances in the given order.
+
+        Return the program's predictions in each pass, one pass after another.
+        """
         _program()
         sizes = np.diff(Y.indptr)
         wrong = np.flatnonzero(sizes != 1)
@@ -214,7 +223,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _run_program(self, options: dict[str, object]) -> None:
         """Train the program's model within the limits of time and memory.
 
-        A true option is passed without a value, and a false option is left out.
+        An option with the value True is passed without the value. An option with the value False is left out.
         """
         given = [[f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items()]
         words = [word for option in given if option[-1] != "False" for word in option]
@@ -239,14 +248,14 @@ def _program() -> Any:
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
-    """Yield instances in the program's format, ``class | feature:value ...``, with classes from 1."""
+    """Yield instances in the program's format ``class | feature:value ...``, in which class numbers start at 1."""
     write = "%d:%.9g".__mod__
     for label, pairs in zip(Y.indices.tolist(), _pairs(X)):
         yield f"{label + 1} | {' '.join(map(write, pairs))}\n"
 
 
 def _pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
-    """Yield the features and values of each instance, scaled to unit length."""
+    """Yield the pairs (feature, value) of each instance, scaled to unit length."""
     X = without_zeros(unit_rows(X))
     for start, end in zip(X.indptr[:-1], X.indptr[1:]):
         yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))

@@ -14,20 +14,22 @@ from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-CLOSE = 1e-6  # Estimates may differ this much, because some programs sum in another order after loading.
+# Estimates of a loaded model may differ by at most this much, because some programs then sum in another order.
+CLOSE = 1e-6
 
 
 def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
-    """Fit a copy of the model to a few rows, so that later times exclude compilation, and return the copy."""
+    """Fit a copy of the model to a few rows and return it, so that later time measurements exclude compilation."""
     if looks_up(model) or not model.compiles:
         return None
     copy, hyperparameters = model.unfitted(), model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # a warm start builds its tree from this share of the rows
+    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # ``warm_start`` builds its tree only from this share of the rows
     if share or hyperparameters.get("max_leaf", 0) is None:
-        # With small leaves, the tree over few labels has inner nodes, so that the code for inner nodes is compiled.
+        # With a small ``max_leaf``, even a tree over few labels has inner nodes, so that the code for inner nodes is
+        # compiled.
         copy.set_params(max_leaf=hyperparameters["arity"])
     copy.fit(X[:rows], Y[:rows])
     return copy
@@ -39,9 +41,9 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     Parameters
     ----------
     estimator : str
-        Name in the configuration. The function only checks models whose name contains the path of a Python file.
+        Name in the configuration. A model is checked only if its name contains the path of a Python file.
     model : SparseProbabilityEstimator
-        The model, which is copied.
+        The untrained model. The function trains only a copy of the model.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
@@ -50,7 +52,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     Raises
     ------
     XmlcError
-        The copy cannot be saved, returns no estimates, or returns other estimates after it is loaded.
+        The model cannot be saved, returns no estimates, or returns different estimates after it is saved and loaded.
     """
     copy = warm_up(model, X, Y) if ".py:" in estimator else None
     if copy is None:
@@ -59,7 +61,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     if not hasattr(copy, "n_labels_"):
         advice = "Begin fit with X, Y = self._training_data(X, Y)."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
-    # a class that does not override `predict_proba` draws samples instead
+    # a class that does not override `predict_proba` only draws samples
     estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
@@ -71,7 +73,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
             loaded = type(copy).load(Path(folder, "model"))
             found: Any = loaded.predict_proba(X) if estimates else expected
             reason = "its estimates differ" if abs(found - expected).max() > CLOSE else ""
-        except Exception as error:  # the user's code may raise any error
+        except Exception as error:  # code of the user may raise any error
             reason = f"{type(error).__name__}: {error}"
     if reason:
         said = "attributes that end in _, or save and set it with the methods _state and _restore."

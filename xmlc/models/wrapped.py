@@ -24,34 +24,37 @@ from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
 from xmlc.models.fitting import takes_no_weights
 
 PICKLE = "estimator.joblib"
-MOST_BYTES = 2e9  # Dense label sets may take this many bytes. Most estimators use 8 bytes per entry.
+MOST_BYTES = 2e9  # Dense label sets may take at most this many bytes, at 8 bytes per entry, as in most estimators.
 ENTRIES = 1 << 22  # At most this many dense estimates are in memory at a time.
-INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")  # A value of this form names an estimator of another library.
+# A hyperparameter's value of this form names an estimator of another library.
+INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 class Wrapped(SparseProbabilityEstimator):
     """Wrap any estimator with ``fit`` and ``predict_proba`` as a model of this package.
 
-    The estimator learns from float32 CSR features. Label sets are a dense array of 0 and 1, which most classifiers of
-    scikit-learn need. A ``OneVsRestClassifier`` receives sparse label sets. The estimator does not learn labels that no
-    instance or every instance has. The estimates are 0 for labels without instances, and 1 for labels of all instances.
-    Results of other libraries may differ between machines.
+    The wrapped estimator receives float32 CSR features. Label sets are passed as a dense array of 0 and 1, because most
+    classifiers of scikit-learn need this form. A ``OneVsRestClassifier`` receives sparse label sets instead. Labels
+    that no instance or every instance has are not passed to the estimator. The estimates are 0 for a label that no
+    training instance has, and 1 for a label that every training instance has. The results of estimators of other
+    libraries may differ between machines.
 
     Parameters
     ----------
     estimator : object
         The wrapped estimator. `fit` trains a copy of this estimator. The method ``predict_proba`` returns a dense or
-        sparse matrix of shape (n, m), or a list. A list contains an array of shape (n, 2) for each label.
+        sparse matrix of shape (n, m), or a list. The list contains an array of shape (n, 2) for each label.
     given : dict, optional
-        The hyperparameters with which the estimator was constructed. Records of results contain these hyperparameters.
+        The hyperparameters with which the estimator was constructed. The workflow stores these hyperparameters with the
+        results.
 
     Attributes
     ----------
     estimator_ : object
         The fitted copy of ``estimator``.
     varied_, always_ : ndarray of int
-        The labels that the copy has learned, and the labels that all instances have.
+        The labels that ``estimator_`` has learned, and the labels that every training instance has.
 
     Examples
     --------
@@ -72,14 +75,17 @@ class Wrapped(SparseProbabilityEstimator):
         self.given = given
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the arguments of ``__init__``, or the given hyperparameters and ``n_jobs`` if ``deep`` is true."""
+        """Return the arguments of ``__init__``.
+
+        If ``deep`` is true, return the given hyperparameters and ``n_jobs`` instead.
+        """
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
         found = parameters_of(self.estimator)
         return {name: found[name] for name in ("n_jobs",) if name in found} | (self.given or {})
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters of the estimator and of its fitted copy."""
+        """Set hyperparameters of the wrapped estimator and of its fitted copy."""
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
             try:
                 each.set_params(**params)
@@ -88,12 +94,15 @@ class Wrapped(SparseProbabilityEstimator):
         return self
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a copy of the estimator. The ``fit`` of the estimator must accept ``sample_weight`` if weights are given.
+        """Fit a copy of the wrapped estimator.
+
+        If weights are given, the ``fit`` of the wrapped estimator must accept ``sample_weight``.
 
         Raises
         ------
         XmlcError
-            Data are out of range, no label differs between instances, or dense label sets would be too large.
+            A value in the data is out of range, all instances have the same labels, or dense label sets would be too
+            large.
         """
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
@@ -122,14 +131,14 @@ class Wrapped(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``, float32 CSR of shape (n, m).
+        """Return the estimates that are strictly greater than ``threshold``, float32 CSR of shape (n, m).
 
-        Inner products are not counted.
+        The method does not count inner products.
 
         Raises
         ------
         XmlcError
-            The result of the estimator has another shape, or contains values that are no probabilities.
+            The result of the wrapped estimator has a wrong shape, or contains values that are not probabilities.
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
@@ -145,7 +154,7 @@ class Wrapped(SparseProbabilityEstimator):
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
-        """Yield an empty block, then the estimates of one block after another, so that dense matrices stay small."""
+        """Yield an empty block, and then the estimates of one small block of instances after another."""
         m = self.n_labels_
         yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
         for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
@@ -155,11 +164,12 @@ class Wrapped(SparseProbabilityEstimator):
             yield sparse.csr_array(np.where(found > thresholds, found, np.float32(0)))
 
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
-        """Return dense estimates of the labels that the estimator has learned."""
+        """Return the estimates of the labels in ``varied_`` as a dense array."""
         found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
-        found = found.toarray() if hasattr(found, "toarray") else found  # the estimates may be a sparse matrix
+        # some estimators return estimates as a sparse matrix
+        found = found.toarray() if hasattr(found, "toarray") else found
         parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
-        if isinstance(parts, list):  # each label has an array with two columns, for the values 0 and 1
+        if isinstance(parts, list):  # the array of each label has two columns, for the values 0 and 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
         what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
         if estimates.shape != expected:
@@ -180,12 +190,12 @@ class Wrapped(SparseProbabilityEstimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow code from the folder to run, because joblib stored the estimator.
+            Allow code from the folder to run. Reading an estimator that joblib has stored runs code.
 
         Raises
         ------
         XmlcError
-            The folder contains no such model, a file was changed after `save`, or ``trusted`` is false.
+            The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is false.
         """
         file = checked_path(path) / PICKLE
         if not file.exists():
@@ -205,18 +215,18 @@ def adapt(
     name : str
         Name in the configuration, for error messages.
     kind : type or function
-        Class or function that makes the estimator.
+        Class of the estimator, or function that returns the estimator.
     parameters : dict
-        Arguments of ``kind``, and hyperparameters for ``set_params`` of the result, such as ``estimator__C``. An inner
-        estimator is written as ``package.module:ClassName``.
+        Arguments of ``kind``, and hyperparameters for the estimator's ``set_params``, such as ``estimator__C``. The
+        value ``package.module:ClassName`` of a hyperparameter stands for an estimator of this class.
     seed, n_jobs : int
-        Values for each hyperparameter ``random_state`` and for ``n_jobs``, if the estimator has them. Values in
-        ``parameters`` take precedence.
+        Values for the hyperparameters ``random_state`` (also of inner estimators) and ``n_jobs``, if the estimator has
+        them. Values in ``parameters`` take precedence over ``seed`` and ``n_jobs``.
 
     Raises
     ------
     XmlcError
-        A hyperparameter is unknown or missing, or the result does not estimate label sets.
+        A hyperparameter is unknown or missing, or the estimator does not estimate label sets.
     """
     common = {"random_state": seed, "n_jobs": n_jobs}
     try:
@@ -230,7 +240,7 @@ def adapt(
             raise
         said = "Use a class or function, and set the hyperparameters it needs."
         raise XmlcError(f"{name} cannot be constructed ({error}). {said}") from error
-    # hyperparameters of outer estimators are set first
+    # hyperparameters of outer estimators are set before hyperparameters of inner estimators
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):
         if key not in (known := parameters_of(made)):
             raise XmlcError(f"{name}: found hyperparameter {key!r}, expected {nearest(key, {*takes, *known})}")
@@ -249,7 +259,7 @@ def adapt(
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
     """Return the value of a hyperparameter, with each class name replaced by an estimator.
 
-    ``values`` contains the values of all hyperparameters by key.
+    ``values`` contains the values of all hyperparameters by name.
     """
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
@@ -260,7 +270,7 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
 
 
 def check_learner(estimator: Any, name: str) -> None:
-    """Raise an error if an estimator does not learn label sets, or does not estimate probabilities of labels.
+    """Raise an error if an estimator does not learn label sets, or does not estimate the probabilities of labels.
 
     Raises
     ------
@@ -281,7 +291,7 @@ def check_learner(estimator: Any, name: str) -> None:
 
 
 def with_label_sets(estimator: Any) -> str:
-    """Return advice for error messages on how to use an estimator of another library as a model."""
+    """Return a text for error messages: how to use an estimator of another library as a model."""
     kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
         return f"Call the class: {kind}()"
@@ -294,7 +304,7 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of an estimator of scikit-learn, or None for other libraries and invalid estimators."""
+    """Return the tags of a scikit-learn estimator, or None for an estimator that is invalid or of another library."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -314,9 +324,9 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the most deeply nested part of an estimator that satisfies a condition.
+    """Return the most deeply nested estimator inside an estimator that satisfies a condition.
 
-    If there is none, return the estimator itself.
+    If no inner estimator satisfies the condition, return the outer estimator.
     """
     found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
     return found[max(found, key=lambda key: key.count("__"))] if found else estimator
@@ -328,7 +338,7 @@ def class_of(name: str) -> Any:
     Raises
     ------
     XmlcError
-        There is no such package, module or class.
+        The package, the module or the class does not exist.
     """
     place, _, attribute = name.partition(":")
     try:
@@ -348,7 +358,7 @@ def check_wrapped_methods(name: str, found: object) -> None:
     Raises
     ------
     XmlcError
-        One of these methods is missing.
+        The method ``fit`` or ``predict_proba`` is missing.
     """
     hint = f". Convert scores with sklearn.calibration:CalibratedClassifierCV, within {ONE_VS_REST}."
     hint = ". Set voting='soft'." if hasattr(found, "voting") else hint
@@ -359,7 +369,9 @@ def check_wrapped_methods(name: str, found: object) -> None:
 
 
 def check_values(name: str, made: Any) -> None:
-    """Raise an error if hyperparameters are out of range. Classes of scikit-learn check ranges only in ``fit``.
+    """Raise an error if hyperparameters of a scikit-learn estimator are out of range.
+
+    scikit-learn itself checks the ranges only in ``fit``.
 
     Raises
     ------
@@ -375,7 +387,7 @@ def check_values(name: str, made: Any) -> None:
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters that ``get_params`` lists, or an empty dict if there is no such method."""
+    """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has no ``get_params``."""
     found: dict[str, Any] = estimator.get_params() if hasattr(estimator, "get_params") else {}
     return found
 
