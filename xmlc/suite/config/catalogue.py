@@ -23,8 +23,9 @@ LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "fil
 #: Number of files for the training set or the test set, in formats with several files per set.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
-# `manual` and `digests` are folders next to the folders of datasets. Snakemake refuses a name that repeats a part
-# twenty times, because such a path seems to grow without end.
+# No dataset may have the name `manual` or `digests`, because these two folders are next to the folders of datasets.
+# Snakemake refuses a path in which some text is repeated twenty times in a row, because such a path seems to grow
+# without end.
 DatasetName = Annotated[
     str,
     Meta(
@@ -45,8 +46,8 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 class SplitFiles(TypedDict):
     """Describe how a single data file is split into training and test set.
 
-    ``train`` and ``test`` are names of files with row numbers. Row numbers start from 1. The column ``column`` of each
-    file contains the row numbers. Column numbers start from 0.
+    ``train`` and ``test`` are names of files with row numbers. The first row of the data file has the number 1. In both
+    files, the row numbers are in the column with the number ``column``. The first column has the number 0.
     """
 
     train: str
@@ -62,9 +63,9 @@ class FileFacts(TypedDict):
 
 
 class Shape(TypedDict):
-    """Hold the sizes of a dataset that no paper publishes exactly: number of labels, and averages over instances.
+    """Hold numbers about the size of a dataset that no paper publishes exactly.
 
-    These numbers were counted on copies of the data. The averages are over the training instances.
+    The number of labels, and the averages over the training instances, were counted on copies of the dataset.
     """
 
     nonzeros: NotRequired[PositiveAverage]
@@ -75,8 +76,8 @@ class Shape(TypedDict):
 class PublishedCounts(Shape):
     """Hold the published counts and averages of a dataset, and the source of these numbers.
 
-    Averages are over the training instances or over the labels. ``nonzeros`` is the average number of non-zeros of an
-    instance. This number is not compared with the data.
+    An average is over the training instances or over the labels. ``nonzeros`` is the average number of non-zeros of an
+    instance. `xmlc prepare` does not compare ``nonzeros`` with the data.
     """
 
     n_train: NotRequired[PositiveCount]
@@ -87,9 +88,10 @@ class PublishedCounts(Shape):
 
 
 class SplitEvidence(TypedDict):
-    """Hold whether a paper uses the split of a catalogue entry, and the evidence for the answer.
+    """State whether a paper uses the same training and test split as a catalogue entry, with evidence.
 
-    ``report_on`` is the name of another split of the same instances. The paper's results are judged on that split.
+    ``report_on`` names the dataset with the paper's split of the same instances. The paper's results are compared with
+    results on this dataset.
     """
 
     same: bool
@@ -98,7 +100,7 @@ class SplitEvidence(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Hold the parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`."""
+    """Hold the parameters with which `xmlc synth` generates a dataset; see `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "objects", "texts"]]
     n_train: PositiveCount
@@ -112,16 +114,16 @@ class Synthetic(TypedDict):
 
 
 class Address(TypedDict):
-    """Hold the address of a file in a git repository, and the git id that the file's content must have."""
+    """Hold the address of a file in a git repository, and the git id of the file's expected content."""
 
     url: Url
     blob: Annotated[str, Meta(pattern="^[0-9a-f]{40}$", description="git's id of the file, 40 digits from 0-9 and a-f")]
 
 
 class Size(NamedTuple):
-    """Describe the size of a dataset: numbers of instances, features and labels, and averages per instance.
+    """Describe the size of a dataset: the numbers of instances, features and labels, and two averages over instances.
 
-    The defaults are for datasets outside the catalogue. For comparison, an instance of the papers' datasets has on
+    The default values describe a dataset that is not in the catalogue. In the papers' datasets, an instance has on
     average 20 to 700 non-zero features and 2 to 75 labels.
     """
 
@@ -147,38 +149,41 @@ class Dataset:
     _: KW_ONLY
     #: The format of the files; see `xmlc.data.formats.load`.
     format: Format = "repository"
-    #: Whether label ids start from 0. For svmlight, this applies to feature ids, too.
+    #: Whether the smallest label id is 0, instead of 1. In the format svmlight, this also applies to feature ids.
     zero_based: bool = True
-    #: Names of the training and test files in ``resources/<name>``. In some formats, each of the two sets consists of
-    #: several files. A single name is equivalent to a list with this name.
+    #: Names of the training and test files in ``resources/<name>``. In some formats, the training set consists of
+    #: several files, and so does the test set. A single name means a list with one name.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
-    #: XML file with the names of an ARFF dataset's labels. A file of MEKA needs no XML file, because the header
+    #: XML file with the names of an ARFF dataset's labels. An ARFF file for MEKA needs no XML file, because its header
     #: contains the number of labels.
     labels: str | None = None
-    #: Files of row numbers that split one data file into training and test set.
+    #: Files with the row numbers of the training set and of the test set, if one data file contains both sets.
     split_files: SplitFiles | None = None
     #: File with pairs of a test instance and a label that no measure counts; see `xmlc.suite.steps.prepare.read_pairs`.
     filter: str | None = None
-    #: The addresses of the data. An entry without addresses needs a mirror.
+    #: The addresses from which the data are downloaded. A dataset without addresses can only come from a mirror or from
+    #: a manual download.
     drive: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive")] = ""
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: Entries that describe the same data in other files. The alternatives are tried if all sources of this entry fail.
+    #: Other entries for the same data, for example with other file names. An alternative is used if all sources of this
+    #: entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Unpublished sizes of large datasets, for cost estimates and rehearsals. These sizes do not affect the data.
+    #: Unpublished numbers about the size of a large dataset. Cost estimates, and rehearsals with synthetic data, use
+    #: these numbers.
     shape: Shape | None = field(default=None, repr=False)
-    #: Maps each paper to evidence about the split that the paper uses. The evidence affects how published numbers are
-    #: judged, but not the data. Therefore `repr` of an entry does not contain the evidence.
+    #: Maps a paper to evidence about the training and test split that the paper uses. The evidence does not affect the
+    #: data, so `repr` of an entry does not contain the evidence.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: Propensity parameters A and B. None selects the values for the dataset's name. The parameters do not affect the
-    #: data, so `repr` of an entry does not contain the parameters.
+    #: Propensity parameters A and B. If the value is None, the parameters depend on the dataset's name. Propensity
+    #: parameters do not affect the data, so `repr` of an entry does not contain them.
     propensity: Propensity | None = field(default=None, repr=False)
-    #: Parameters of `xmlc synth`; see `xmlc.suite.steps.synth.KINDS`.
+    #: The parameters with which `xmlc synth` generates this dataset; see `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
-    #: The edition of the data to download by hand, if several editions have the same name.
+    #: The edition that users have to download by hand, if several editions of the dataset have the same name.
     edition: str | None = field(default=None, repr=False)
     homepage: str | None = None
     licence: str | None = None
@@ -190,17 +195,17 @@ class Dataset:
 
     @property
     def sources(self) -> list[tuple[str, Any]]:
-        """Return the sources of the data as pairs.
+        """Return each source of the data as a pair of kind and address.
 
-        A pair is ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``.
+        A pair has the form ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``.
         """
         return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
 
     @property
     def size(self) -> Size:
-        """Return the size of the dataset: the published numbers, or the numbers for generating it.
+        """Return the size of the dataset from the published numbers, or from the parameters of a synthetic dataset.
 
-        Unknown numbers have default values.
+        A number that is unknown has its default value.
         """
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
@@ -210,11 +215,11 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return the sizes of the dataset in the keys `published` and `shape`."""
+        """Return the numbers about the size of the dataset in the keys `published` and `shape`."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return the parameters of `xmlc synth` for a dataset of this shape, but with 1 / ``one_in`` of the instances.
+        """Return parameters of `xmlc synth` for a dataset of the same shape, with 1 / ``one_in`` of the instances.
 
         Raises
         ------
@@ -242,14 +247,20 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return one entry for each set of files that may make up the dataset, in order of preference."""
+        """Return the possible descriptions of the dataset's files, the preferred description first.
+
+        The dataset may have other files than this entry lists, such as the files of an alternative.
+        """
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
         entries = (self, *self.alternatives, plain, pairs)
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the files in a folder that may belong to the dataset, by name without suffixes such as ``.gz``."""
+        """Return the files in a folder that may belong to the dataset.
+
+        The keys are the file names without suffixes such as ``.gz``.
+        """
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
         return {name: file for name, file in found if file.is_file()}
@@ -272,11 +283,14 @@ class Dataset:
 
     @property
     def layout(self) -> dict[str, Any]:
-        """Return the part of the entry that defines how the files are read. ``source.json`` contains this part."""
+        """Return the keys of the entry that define how the files are read, with their values.
+
+        The file ``source.json`` of a fetched dataset contains these keys.
+        """
         return {key: getattr(self, key) for key in LAYOUT}
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return a copy of the entry with the file names and the format from a ``source.json``."""
+        """Return a copy of the entry with the file names and the format from the content of a ``source.json``."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -284,15 +298,17 @@ Catalogue = Annotated[dict[DatasetName, Dataset], Meta(description="names of dat
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
-    """Read and check the catalogue. If two files have an entry of the same name, the entry in the later file is used.
+    """Read and check the catalogue.
 
-    Without files, only datasets of a mirror can be used.
+    If several files have an entry for a dataset, the last of these files takes precedence.
+
+    If no file is given, only datasets in a mirror can be used.
 
     Raises
     ------
     XmlcError
-        A file does not exist, is not YAML, violates its schema or contradicts itself. The message has the entry and the
-        key.
+        A file does not exist, is not YAML, violates its schema or contradicts itself. The error message names the entry
+        and the key.
     """
     return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
 
@@ -310,33 +326,35 @@ def _catalogue(path: Path) -> dict[str, Dataset]:
 
 
 def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
-    """Return a dataset's entry. A dataset outside the catalogue gets a new entry, and must be in the mirror.
+    """Return a dataset's entry in the catalogue.
+
+    For a dataset without an entry, return an entry with default values.
 
     Raises
     ------
     XmlcError
-        The name is not valid for a folder.
+        The name cannot be the name of a folder.
     """
     converted(name, DatasetName, "dataset")
     return catalogue.get(name) or Dataset(name)
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Return the size and the SHA-256 of each file in a folder, by file name in alphabetical order."""
+    """Return the size and the SHA-256 of each file in a folder. The keys are the file names in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
     """Return a copy of an entry with the given name.
 
-    The entry's alternatives get the same name. Alternatives without a filter file get the entry's filter file.
+    Alternatives of the entry get the same name. Alternatives without a filter file get the entry's filter file.
     """
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Return one text for each contradiction in an entry that the types do not exclude."""
+    """Return a message for each contradiction between the values of an entry."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [f"found {file!r}, expected a file name without a folder and without a leading dot" for file in odd]
     names = SEVERAL_FILES.get(entry.format, 1)

@@ -17,15 +17,16 @@ from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import located, nearest
 
-#: Names of rules, targets and folders of the workflow. Datasets and suites must not have these names.
+#: Names of rules, targets and folders of the workflow. A dataset or a suite must not have such a name, because paths
+#: and targets would be ambiguous.
 RESERVED = frozenset(
     "all tables baselines study small large manual digests figures published reference benchmarks simulations "
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
 FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the models' folders. No model may have these names.
-# Hyperparameters that each run sets. If a suite set these hyperparameters, all runs would have the same seed, or use
-# more threads than planned.
+# Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
+# or would use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
 
 
@@ -36,7 +37,7 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        Names of additional datasets, by the place in the configuration where they are named.
+        Names of more datasets to check. The keys are the files or settings that contain the names, for error messages.
 
     Raises
     ------
@@ -80,13 +81,15 @@ def check_mentions(suite: Suite) -> None:
 def check_models(suite: Suite) -> None:
     """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
 
-    Hyperparameters of baselines, and of users' models that inherit `__init__`, are known only after an import. Each job
-    checks these hyperparameters before training. Classes of other libraries are imported and instantiated here.
+    Some hyperparameters are known only after an import: those of baselines, and of users' models that inherit
+    `__init__`. Each training job checks such hyperparameters before it trains the model. If a model uses a class of an
+    installed library, the class is imported and instantiated here.
 
     Raises
     ------
     XmlcError
-        An estimator or a hyperparameter is wrong. The message contains the wrong value and the expected values.
+        An estimator is unknown, or a hyperparameter is unknown or has an invalid value. The error message contains the
+        wrong value and the expected values.
     """
     for name, model in suite.all_models.items():
         try:
@@ -123,7 +126,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
     """Check that a class of another library can be instantiated with each set of hyperparameters."""
     own = model.estimator.replace(":", ".py:")
-    if Path(own.partition(":")[0]).is_file():  # Jobs cannot import modules from the current folder.
+    if Path(own.partition(":")[0]).is_file():  # Workflow jobs cannot import a module from the current folder.
         raise XmlcError(f"found {model.estimator}, a module in this folder, expected {own}")
     for values in given:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
@@ -150,12 +153,14 @@ def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
 
 
 def check_methods(suite: Suite) -> None:
-    """Check that each threshold method of a suite is known, or that an extension contains its name as a string.
+    """Check the names of a suite's threshold methods.
+
+    A name that xmlc does not know must occur as a string in an extension.
 
     Raises
     ------
     XmlcError
-        A method is unknown. The message contains the wrong name and the expected names.
+        A method is unknown. The error message contains the wrong name and the expected names.
     """
     texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
     named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
@@ -168,7 +173,7 @@ def check_methods(suite: Suite) -> None:
 def check_file(estimator: str, given: Iterable[str]) -> None:
     """Check that a user's file exists, is valid Python and contains the name of an estimator's class.
 
-    If the class has its own `__init__`, check that this method accepts the given hyperparameters.
+    If the class defines `__init__`, check that `__init__` accepts the given hyperparameters.
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
@@ -186,9 +191,9 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
 
 
 def _arguments(node: ast.ClassDef) -> list[str] | None:
-    """Return the names of the arguments of a class's own `__init__`.
+    """Return the names of the arguments of the `__init__` that a class defines.
 
-    Return None if the class has no own `__init__`, or if this method has an argument such as ``**kwargs``.
+    Return None if the class does not define `__init__`, or if `__init__` has an argument such as ``**kwargs``.
     """
     own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
     if not (method := next(own, None)) or method.args.kwarg:

@@ -1,6 +1,6 @@
 """Predict the costs of training a model.
 
-The cost model is fitted to measurements of `benchmarks scale` (shapes.csv).
+The cost model is fitted to the measurements in shapes.csv, which `benchmarks scale` wrote.
 """
 
 from __future__ import annotations
@@ -19,35 +19,36 @@ from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel")
-# Default number of trees of each forest, and default number of passes of each other estimator.
+# Default number of trees of a forest, or default number of passes of another estimator.
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
-# The largest measured number of nodes of an LdSM tree. A tree with fewer nodes counts as (nodes / LDSM_NODES) **
+# The largest measured number of nodes of an LdSM tree. An LdSM tree with fewer nodes counts as (nodes / LDSM_NODES) **
 # LDSM_POWER trees.
 LDSM_NODES, LDSM_POWER = 2000, 0.35
 # Variables of the cost model. "units" is the number of trees of a forest, or the number of passes of another estimator.
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
-# Typical exponents of the variables in `COLUMNS`, for each predicted cost. The fit keeps the exponents near these
-# values.
+# Typical exponents of the variables in `COLUMNS`, for each predicted cost. The fit keeps the fitted exponents near
+# these typical exponents.
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of the squared distances from USUAL in the fit. For comparison, log(n) differs by 4 between a dataset and a
-# copy with 1/64 of its instances.
+# Weight of the squared distances between the fitted exponents and USUAL. A distance counts as much as an error in
+# log(cost). In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by 4.
 WEIGHT = 0.3
-# Lower bound of each variable. The bound is below 1, because `variant_of` counts an LdSM tree of few nodes as less than
-# one unit.
+# Lower bound for the value of each variable in `COLUMNS`. The bound must be less than 1, because `variant_of` may count
+# an LdSM tree of few nodes as a small fraction of a tree.
 LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
-MOST = 24  # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly reach it.
+# Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly reach this maximum.
+MOST = 24
 
 
 class FitCosts(NamedTuple):
-    """Hold the predicted costs of training one model."""
+    """Hold the predicted costs of training a model and of ranking with it."""
 
-    #: CPU seconds for the training.
+    #: CPU seconds of training.
     seconds: float
     #: Peak memory in bytes, without the memory for the data and the process.
     peak_bytes: float
@@ -57,8 +58,8 @@ class FitCosts(NamedTuple):
     ranking_ms: float
 
 
-# Costs per byte of the data, for an estimator without measurements. The key `memory` of a model overrides the predicted
-# memory.
+# Costs of an estimator without measurements, divided by the bytes of the data. If a suite sets the key `memory` of a
+# model, this key replaces the predicted memory.
 UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
@@ -77,7 +78,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
         return _costs_of_stacking(size, n, given)
     variant, units, arity = variant_of(estimator, given, size.m)
     costs = _predicted(size, n, variant, units, arity)
-    if variant == "fastxml-tail":  # The tail classifiers were measured together with one tree.
+    if variant == "fastxml-tail":  # shapes.csv has the costs of one tree with tail classifiers.
         forest = _predicted(size, n, "fastxml", units - 1, arity)
         return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
@@ -85,7 +86,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return the variant of an estimator in shapes.csv, the number of trees or passes, and the arity of the trees."""
+    """Return an estimator's variant in shapes.csv, the number of trees or passes, and the arity of the trees."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
     drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
@@ -96,7 +97,7 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
         "-cut": drops and estimator in ("plt", "oplt"),
-        "-search": is_plt and is_batch and given.get("C") is None,  # Training tries several values of C on a sample.
+        "-search": is_plt and is_batch and given.get("C") is None,  # Training then selects C on a sample.
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     units = 1.0 if is_batch else given.get("n_trees" if estimator in FORESTS else "epochs", UNITS.get(estimator, 1))
@@ -117,7 +118,7 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
     """Return the costs of training a stacked model.
 
-    The members are trained one after the other, and each of them twice.
+    Each member of the stacked model is trained twice. Two members are never trained at the same time.
     """
     members = []
     for name, kind in given.get("estimators", stacking.MEMBERS):
@@ -139,27 +140,27 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return a constant and the exponents that predict the cost ``target`` of a variant, as `fit` returns them.
+    """Return the constant and the exponents that predict the cost ``target`` of a variant, as `fit` returns them.
 
-    If the cost of the variant was not measured, the measurements of the next simpler variant are used.
+    If the variant was not measured, the measurements of a simpler variant are used, whose name lacks the last part.
     """
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())
 
 
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
-    """Fit the cost model to measurements of ``target``, and return a constant and the exponents of `COLUMNS`.
+    """Fit the cost model to measurements of the cost ``target``, and return a constant and the exponents of `COLUMNS`.
 
-    The exponents are at least 0. The fit minimises the squared errors of the logarithms, plus `WEIGHT` times the
+    The exponents are at least 0. The fit minimises a sum: the squared errors of log(cost), plus `WEIGHT` times the
     squared distances of the exponents from `USUAL`.
 
-    All trees of a forest have the same cost, so the exponent of the number of trees is not fitted.
+    Each tree of a forest has the same cost, so the exponent of the number of trees is not fitted for a forest.
 
     Parameters
     ----------
     rows : sequence of mapping
     target : str
-        The cost to predict, a column of shapes.csv.
+        The cost to predict: the name of a column of shapes.csv.
     forest : bool
 
     Returns
@@ -169,13 +170,13 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     rows = [row for row in rows if row[target]]
     if not rows:
         return ()
-    from scipy.optimize import nnls  # The module loads slowly, so it is imported only here.
+    from scipy.optimize import nnls  # SciPy's optimisers load slowly, so they are imported only here.
 
     X = np.log([[max(float(row[name]), LEAST) for name in COLUMNS] for row in rows])
     y, usual = np.log([float(row[target]) for row in rows]), np.array(USUAL[target])
     if forest:
         trees = COLUMNS.index("units")
-        usual[trees] = target != "peak_bytes"  # Only one tree is in memory at a time.
+        usual[trees] = target != "peak_bytes"  # When the memory was measured, only one tree was in memory.
         y, X[:, trees] = y - usual[trees] * X[:, trees], 0.0
     weights = np.minimum(1.0, np.exp(X[:, 0]) / MANY)
     centre, middle = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
@@ -186,9 +187,9 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the cost that a fit predicts, or 0 if there is no fit.
+    """Return the cost that the fitted cost model predicts, or 0 if ``fit`` is empty.
 
-    ``shape`` has the values of the variables in `COLUMNS`.
+    ``shape`` contains a value for each variable in `COLUMNS`.
     """
     if not fit:
         return 0.0

@@ -1,6 +1,6 @@
-"""Find the configuration of a project.
+"""Find the configuration files of a clone or of a study.
 
-A clone keeps its configuration in the folder `config`, and a study in its top folder.
+In a clone, the configuration files are in the folder `config`. In a study, they are in the study's top folder.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: This folder contains `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone, these
-#: entries are links to the clone's files. In a wheel, these entries are copies.
+#: The folder of the package with `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone,
+#: this folder contains links to the clone's files. In a wheel, this folder contains copies.
 SHIPPED = PACKAGE / "shipped"
 STUDY = "suite"  # The name of a study's only suite.
 
 
 def is_study(folder: Path) -> bool:
-    """Return whether a folder is a study. Unlike a clone, a study has ``suite.yaml`` and no folder ``config``."""
+    """Return whether a folder is a study. A study has a file ``suite.yaml``, but no folder ``config``."""
     return (folder / f"{STUDY}.yaml").is_file() and not (folder / "config").is_dir()
 
 
 def config_folder(folder: Path = Path()) -> Path:
-    """Return the folder that contains a project's configuration. For a study, this is ``folder`` itself."""
+    """Return the folder with the configuration files of the project in ``folder``.
+
+    For a study, return ``folder`` unchanged.
+    """
     return folder if is_study(folder) else folder / "config"
 
 
 def config_files(name: str, config: Path) -> list[Path]:
-    """Return the configuration files with a given name, in ascending order of precedence.
+    """Return the configuration files with a given name. A later file takes precedence over an earlier file.
 
     Parameters
     ----------
@@ -38,8 +41,8 @@ def config_files(name: str, config: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        In a clone, the list has one file. In a study, the list has the package's file. If the study has its own file of
-        this name, this file follows.
+        For a clone, the list contains only the clone's file. For a study, the list contains the package's file,
+        followed by the study's file if there is one.
     """
     own = config / name
     return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]

@@ -24,20 +24,23 @@ PROCESS = 800e6  # Bytes of memory for Python, for kernels compiled in the proce
 MEMORY_MARGIN, TIME_MARGIN = 2, 3  # Factors by which the estimated memory and time of a job are multiplied.
 SHORTEST, LONGEST = 30, 2880  # Lower and upper bound on the minutes that a job requests.
 SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of one hashed weight.
-OF_DATA = 12  # Bytes of memory of a step without a model, for each byte of the data.
-DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, for each byte of the data.
-# Costs of each estimate above the minimum probability: bytes on disk, and CPU seconds per threshold method.
+OF_DATA = 12  # Bytes of memory of a step without a model, divided by the bytes of the dataset.
+DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, divided by the bytes of the dataset.
+# Costs of one stored estimate: bytes on disk, and CPU seconds of each threshold method.
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
-# Maximum number of estimates in memory at a time, and bytes of memory per estimate, including temporary arrays.
+# Maximum number of estimates in memory at the same time, and bytes of memory per estimate. The bytes include temporary
+# arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
-OF_INSTANCES = 60  # Maximum number of estimates of an instance, divided by the average number of labels per instance.
-# Each thread grows one tree of these forests. The cost model's memory was measured with one tree at a time.
+# Maximum number of stored estimates per instance, divided by the average number of labels per instance.
+OF_INSTANCES = 60
+# When such a forest is trained, each thread grows one tree. The measured memory in the cost model is for one tree at a
+# time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
-WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that load a model and predict.
+WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that predict with a trained model.
 
 
 class Cost(NamedTuple):
-    """Hold the estimated costs of a job: CPU seconds, bytes of memory, and bytes of the files that remain."""
+    """Hold the estimated CPU seconds of a job, its bytes of memory, and the bytes of the files that stay on disk."""
 
     seconds: float
     memory: float
@@ -45,7 +48,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
-    """Return the estimated costs of one job of a step. The values of the rule's wildcards identify the job."""
+    """Return the estimated costs of one job of a step. The wildcards of the job's rule identify the job."""
     if (dataset := wildcards.get("dataset")) is None:
         return Cost(60, PROCESS)
     size, model = size_of(project, dataset), wildcards.get("model")
@@ -84,7 +87,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
 def _costs_of_training(
     project: Project, spec: ModelSpec, size: Size, n: float, given: Hyperparameters, most_trees: float = math.inf
 ) -> FitCosts:
-    """Return the costs of training a model, given the configured number of threads and the configured memory."""
+    """Return the costs of training a model with the configured number of threads and the configured memory."""
     costs = costs_of(size, n, spec.estimator, given)
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE:
@@ -92,15 +95,16 @@ def _costs_of_training(
         peak *= max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
-        disk = peak if spec.estimator == "plt" else disk  # A saved PLT contains its whole table of weights.
+        # The file of a saved PLT contains the whole table of hashed weights.
+        disk = peak if spec.estimator == "plt" else disk
     peak = spec.memory * size.bytes if spec.memory else peak
     return costs._replace(peak_bytes=peak, model_bytes=disk)
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the trials of each stage of a search.
+    """Return the stages of a search, each with its trials.
 
-    For a search in ranges, each trial is assumed to use the configured values.
+    In a search in ranges, every trial is assumed to cost as much as training with the configured values.
     """
     if isinstance(tuning := project.settings.tuning, RequestedSearch) and not spec.search.always:
         return [[{}] * tuning.budget]
@@ -110,9 +114,9 @@ def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages
 def _costs_of_trials(
     train: Callable[[Hyperparameters], FitCosts], rows: float, given: Hyperparameters, stages: Stages
 ) -> FitCosts:
-    """Return the costs of trials, each of which trains a model, ranks some rows and drops the model.
+    """Return the total costs of trials. Each trial trains a model, ranks some rows and deletes the model.
 
-    The most expensive trial of each stage is assumed to be passed to the next stage.
+    The estimate assumes that the most expensive trial of a stage is the best trial, which later stages extend.
     """
     found: list[FitCosts] = []
     for stage in stages:
@@ -125,11 +129,12 @@ def _costs_of_trials(
 
 
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
-    """Return the approximate number of estimates per instance above a minimum probability, or an upper bound for LdSM.
+    """Return the estimated number of estimates per instance above a minimum probability, or an upper bound for LdSM.
 
-    An instance gets estimates for the labels of its neighbours, or of the other instances in its leaf. The table
-    contains a quotient: the number of estimates of an instance above the minimum, divided by its number of labels. The
-    quotient was measured on synthetic copies of datasets with 1/64 of the instances, or 1/16 for wiki10-31k.
+    A nearest-neighbour model gives an instance estimates for the labels of the nearest neighbours. A tree gives an
+    instance estimates for the labels of the other instances in its leaf. The table contains quotients: the number of
+    estimates above the minimum probability, divided by the number of labels per instance. The quotients were measured
+    on synthetic copies of datasets with 1/64 of the instances, or with 1/16 for wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt
@@ -141,19 +146,19 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     tib-core-26k                                50
     ==============  ====  ===================  ===
 
-    Each leaf of LdSM has a thousandth of all instances, and each tree adds estimates for other labels. On an eighth of
-    delicious-200k, the quotient for LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper bound assumes that the k-th
-    largest estimate is proportional to 1 / k. It also assumes that the estimates of an instance sum to its number of
-    labels.
+    A leaf of an LdSM tree contains a thousandth of all instances, and each further tree adds estimates for other
+    labels. On an eighth of delicious-200k, the quotient for LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper
+    bound assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes that the
+    estimates of an instance sum to its number of labels.
     """
     most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
 
 
 def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
-    """Return the largest arity in the trials of a model's search, as hyperparameters such as ``{"arity": 16}``.
+    """Return the largest arity that the trials of a model's search try, as a dict such as ``{"arity": 16}``.
 
-    Return an empty dict if the model is not trained with the result of a search, or if no trial sets an arity.
+    The dict is empty if the model is not trained with a search result, or if no trial sets an arity.
     """
     if not project.tuned_by(model, dataset):
         return {}
@@ -166,36 +171,42 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
 def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     """Return the memory in MB that a job requests.
 
-    Only the memory beyond `PROCESS` is multiplied by `MEMORY_MARGIN`.
+    The requested memory is `PROCESS`, plus `MEMORY_MARGIN` times the rest of the estimated memory.
     """
     memory = cost_of(project, step, wildcards).memory
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the wall minutes that a job requests. The estimate for one processor is multiplied by `TIME_MARGIN`."""
+    """Return the minutes of wall time that a job requests.
+
+    The estimated time on one processor is multiplied by `TIME_MARGIN`.
+    """
     own = project.models[wildcards["model"]].minutes if wildcards.get("model") else None
     return own or min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset: counted in the prepared data, or from the catalogue before the preparation."""
+    """Return the size of a dataset from its statistics, or from the catalogue if the dataset is not prepared yet."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
     counted = _counted(path, path.stat().st_mtime_ns) if path.is_file() else None
     return counted or project.entry(dataset).size
 
 
 def is_size_known(project: Project, dataset: str) -> bool:
-    """Return whether a dataset's size was counted or is in the catalogue.
+    """Return whether the size of a dataset is in its statistics or in the catalogue.
 
-    Otherwise `size_of` returns a default size.
+    If the size is in neither place, `size_of` returns a default size.
     """
     return size_of(project, dataset) != Size()
 
 
 @lru_cache(maxsize=256)
 def _counted(path: Path, changed: int) -> Size | None:
-    """Return the size in a record of statistics, or None if the record is damaged. A later step reports the damage."""
+    """Return the size of a dataset from its statistics file, or None if the file is damaged.
+
+    The step that needs the file reports the damage.
+    """
     try:
         found = Statistics.read(path)
     except XmlcError:

@@ -1,6 +1,6 @@
-"""Choose the methods and seeds that share one job, and build the options of the jobs' commands.
+"""Choose the methods and seeds that one job runs together, and build the options of the commands that jobs run.
 
-Running a method often takes less time than starting a process.
+A job runs several methods because a method often takes less time than the start of a process.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
 
-SPLITS = 5  # Number of splits on which a search with `always` scores each trial.
+SPLITS = 5  # Number of training and validation splits on which a search with the key `always` scores each trial.
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Return the models with the key `batch_seeds`, grouped by the seeds that suites use for these models."""
+    """Return the models with the key `batch_seeds`.
+
+    The keys of the dict are the seeds with which suites train the models.
+    """
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
@@ -29,17 +32,18 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression for names of datasets with temporary models and estimates; see `Project.drops`."""
-    nothing_kept = project.settings.keep_models is False  # `paths.NAME` also matches datasets outside the catalogue.
+    """Return a regular expression for names of datasets whose models and estimates are deleted; see `Project.drops`."""
+    # With `paths.NAME`, the result also matches datasets that are not in the catalogue.
+    nothing_kept = project.settings.keep_models is False
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the threshold methods that suites use for a model on a dataset, without repetitions.
+    """Return the distinct threshold methods that suites use for a model on a dataset.
 
-    If suites without a paper list the dataset, only these suites count. Otherwise the suites of papers count. The
-    result does not depend on the suites that are selected for this run. Therefore another selection of papers or
-    datasets reruns no job.
+    If a suite that belongs to no paper lists the dataset, only the methods of such suites are returned. If no such
+    suite lists the dataset, the methods of the papers' suites are returned. The result does not depend on the settings
+    `papers` and `datasets`, so that a change of these settings reruns no job.
     """
     methods: dict[str, None] = {}
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
@@ -53,30 +57,30 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the threshold methods that suites use for a model on a dataset and that need no validation set."""
+    """Return the methods in `threshold_methods` that need no validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches each of the given names.
+    """Return a regular expression that matches exactly the given names.
 
-    Without names, the expression matches nothing.
+    If no names are given, the expression matches nothing.
     """
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return the words of a command line that repeat an option for each value, such as ``--seed 0 --seed 1``."""
+    """Return words of a command line that repeat an option with each value, such as ``--seed 0 --seed 1``."""
     return [word for value in values for word in (name, str(value))]
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options with which `xmlc tune` searches for the hyperparameters of a model on a dataset.
+    """Return the options with which `xmlc tune` searches for a model's hyperparameters on a dataset.
 
     Raises
     ------
     XmlcError
-        The settings ask for no search, or for a search that the model does not define.
+        The settings request no search, or request a search that the model does not define.
     """
     search, tuning = project.models[model].search, project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
@@ -99,10 +103,10 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
-    """Return the options of `xmlc infer` for a model on one training split.
+    """Return the options of `xmlc infer` for a model that is trained on one training split.
 
-    The options contain the inference methods of every suite that infers with the model on this split. All these suites
-    must set the same number of samples and the same time limit.
+    The options name the inference methods of every suite that infers label sets with this model and split. All suites
+    that infer with this model and split must set the same number of samples and the same time limit.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Define the path of every record, table, figure and log. The rules repeat these paths, and a test compares them."""
+"""Define the paths of all records, tables, figures and logs.
+
+A test checks that the paths in the workflow's rules are the same.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
 class Pattern(str):
-    """Represent a path with wildcards in braces, as Snakemake writes them, such as ``results/{dataset}/data``."""
+    """Represent a path with wildcards in braces, as in Snakemake, such as ``results/{dataset}/data``."""
 
     __slots__ = ()
 
     def of(self, **values: object) -> str:
-        """Return this path with values for some or all wildcards. The other wildcards remain."""
+        """Return this path with values instead of wildcards. A wildcard without a value remains."""
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
@@ -31,32 +34,35 @@ class Pattern(str):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", pattern)  # Literal text and names of wildcards alternate in this list.
+    parts = re.split(r"\{(\w+)\}", pattern)  # In this list, literal text and names of wildcards alternate.
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = (f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2])
     return re.compile("".join(parts))
 
 
 def output_of(record: str) -> str:
-    """Return the output of a rule that contains a record: the record itself, or the folder of all methods' records."""
+    """Return the output of the rule that writes a record.
+
+    The output is the record, or a folder with one record per method.
+    """
     folder = Path(record).parent
     return str(folder) if folder.name in OF_METHODS else record
 
 
-OF_METHODS = ("evaluation", "inference")  # Names of folders with one record per method.
-LOGS = "logs"  # Folder of log files, which Snakemake treats as outputs of the steps.
+OF_METHODS = ("evaluation", "inference")  # Names of the folders that contain one record per method.
+LOGS = "logs"  # Folder of the log files of all jobs.
 CATALOGUE = "config/datasets.yaml"
-# These folders are in git.
+# The contents of these folders are in git.
 PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"
 
-# These paths belong to a dataset.
+# Paths of files and folders that belong to a dataset.
 RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 
-# These paths are for a model that is trained with one seed. The model is trained on the whole training set (full) or on
-# 80 % of it.
+# Paths of files and folders that belong to a model on a dataset, trained with one seed. The split is ``full`` if the
+# model is trained on the whole training set, and ``80`` if it is trained on 80 % of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
@@ -75,15 +81,15 @@ THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
-# These paths are for simulations, and for results that are computed from records.
+# Paths of simulations, and of results that are computed from records.
 SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES, FIGURES = "results/tables", "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
-CONTRIBUTED = f"{ACCEPTED}/contributed"  # Records of runs by other people.
+CONTRIBUTED = f"{ACCEPTED}/contributed"  # Folder with records that other people contributed.
 REPORT, RESULTS = "results/report", "results/results.csv"
 
-# These are the paths of each step's log.
+# Paths of the log files of the steps.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")

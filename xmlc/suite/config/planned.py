@@ -1,4 +1,4 @@
-"""List the records that a suite's run writes, and select the records for a table or figure."""
+"""List the records that a run of a suite writes, and select records for a table or figure."""
 
 from __future__ import annotations
 
@@ -10,38 +10,39 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-if TYPE_CHECKING:  # Modules of records and tables import this module, and should not import the project.
+# The project is imported only for type hints, because modules of records and tables import this module.
+if TYPE_CHECKING:
     from xmlc.suite.config.project import Project
 
-BASELINE_METHODS = ("fta", "sto", "ofo")  # Threshold methods that are also run for baselines.
+# Threshold methods that are run for baselines, if the suite has these methods.
+BASELINE_METHODS = ("fta", "sto", "ofo")
 
 
 @dataclass(frozen=True)
 class Where:
-    """Select the records for a table or figure. A field that is empty or None does not restrict the records.
+    """Select records for a table or figure. If a field is empty or None, records are not selected by this field.
 
     Attributes
     ----------
     kind : str
         ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
-        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any other kind is the file name of a
-        record in the folder of its run, such as ``<dataset>/<model>/seed0/full/mine.json``.
+        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any other text is the name of a record
+        without ``.json``, such as ``mine`` for ``<dataset>/<model>/seed0/full/mine.json``.
     split : str
-        The training split of the models, ``full`` or ``80``. The split is empty for records without a model.
+        The training split of the selected models, ``full`` or ``80``. For records without a model, the split is empty.
     models, methods, sweeps : collection of str
-        Names of the models, methods and sweeps whose records are selected. The name of a sweep is the sweep's key in
-        the suite.
+        Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
     but_methods : collection of str
         Names of methods whose records are not selected.
     task : {"few-shot", "multi-label"} or None
-        Only records of datasets with this task are selected.
+        The task of the datasets whose records are selected.
     baselines : bool
-        Whether to select the records of baselines, too, if their programs are installed.
+        Whether the records of baselines are also selected, if the baseline programs are installed.
     searched : bool
-        Whether to select only models whose hyperparameters have search ranges or were searched.
+        Whether to select only models with search ranges, or with a search result.
     beside : (str, int) or None
-        A model of other suites, and a number of labels. For each dataset that has at most this number of labels in the
-        catalogue, the records of the model are also selected.
+        A model that other suites define, and a maximum number of labels. The records of this model are also selected,
+        for datasets with at most this number of labels in the catalogue.
     """
 
     kind: str
@@ -58,7 +59,7 @@ class Where:
     def takes(self, model: str, method: str) -> bool:
         """Return whether this selection includes the records of ``model`` with ``method``.
 
-        A record without a method has the method "", which this selection always includes.
+        If a record has no method, ``method`` is "", and the fields ``methods`` and ``but_methods`` are ignored.
         """
         of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
         return (not self.models or model in self.models) and of_method
@@ -66,7 +67,7 @@ class Where:
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
         """Return the paths of the selected records of a suite, in the order of a table's rows.
 
-        If ``datasets`` is None, the records of all datasets of the suite that the settings select are included.
+        If ``datasets`` is None, use all datasets of the suite that the settings select.
         """
         suite = project.suites[paper]
         names = project.datasets_of(paper) if datasets is None else datasets
@@ -90,9 +91,9 @@ class Where:
         return not self.searched or bool(tuned)
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
-        """Return pairs of method and path for the records of one run.
+        """Return the method and the path of each record of a run.
 
-        The method is "" for a record without a method.
+        If a record has no method, its method is "".
         """
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
@@ -116,7 +117,7 @@ class Where:
     def _beside(self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int) -> list[Run]:
         """Return the runs of ``model`` on the datasets that have at most ``most_labels`` labels in the catalogue.
 
-        A dataset is left out if one of the suites that define the model does not run the model on this dataset.
+        A dataset is left out if some suite defines the model, but does not run the model on this dataset.
         """
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
@@ -130,9 +131,9 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure by its name and the selections of records that it needs.
+    """Declare a table or figure by its name and by the selections of its records.
 
-    The table or figure is built only if the first selection has records.
+    If the first selection is empty, the table or figure is not built.
     """
 
     name: str
@@ -142,14 +143,15 @@ class Declared:
     def first(self) -> tuple[Where, ...]:
         """Return the selections that decide whether the table or figure is built.
 
-        At least one of them must have records.
+        The table or figure is built if at least one of these selections contains records.
         """
         return self.needs[:1]
 
     def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-        """Return the paths of the records that the table or figure of a suite needs.
+        """Return the paths of the records that a suite needs for the table or figure.
 
-        The list is empty if the table or figure is not built. ``datasets`` is used as in `Where.files`.
+        The list is empty if the table or figure is not built. The parameter ``datasets`` has the same meaning as in
+        `Where.files`.
         """
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
@@ -159,7 +161,7 @@ class Declared:
 def unlabelled(methods: Iterable[str]) -> list[str]:
     """Return the threshold methods in ``methods`` that need no validation set.
 
-    Such methods also work with a model that is trained on the whole training set.
+    Methods without a validation set also work with a model that is trained on the whole training set.
     """
     return [method for method in methods if method in UNLABELLED_METHODS]
 
@@ -167,13 +169,13 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     """Return the threshold methods that a suite uses for a run.
 
-    The list is empty if the model is only ranked, or if the data for thresholds are missing.
+    The list is empty if the suite only ranks with the model, or if the data for tuning thresholds are missing.
     """
     baseline, model = suite.baselines.get(run.model), suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        # The estimates have no validation set, so no thresholds can be tuned.
+        # This model has estimates for the test set only, so no thresholds can be tuned.
         return unlabelled(suite.methods) if split == "full" else []
     if baseline:
         return [method for method in BASELINE_METHODS if method in suite.methods]
@@ -182,7 +184,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # All these thresholds optimise macro-F.
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # Thresholds that optimise macro-F.
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")

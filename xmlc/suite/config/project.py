@@ -1,4 +1,4 @@
-"""Combine settings, suites and catalogue, and list the runs that they define."""
+"""Combine the settings, the suites and the catalogue, and list the runs of the project."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
-SIZES = "small", "large"  # Words that a user may give instead of names of datasets.
+SIZES = "small", "large"  # Words that a user may write instead of names of datasets.
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Project:
         Raises
         ------
         XmlcError
-            A file cannot be read or violates its schema. An estimator or a hyperparameter does not exist. Suites
-            contradict each other.
+            A file cannot be read or violates its schema. An estimator or a hyperparameter does not exist. Two suites
+            define a model differently.
         """
         settings = Settings.read(config)
         folder = config_folder() if folder is None else folder
@@ -82,7 +82,8 @@ class Project:
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
-            project.propensity(name)  # Missing propensity parameters or a bad name raise an error before any training.
+            # This call raises an error for a bad name or for missing propensity parameters, before any training.
+            project.propensity(name)
         return project
 
     def entry(self, dataset: str) -> Dataset:
@@ -92,12 +93,12 @@ class Project:
     def propensity(self, dataset: str) -> tuple[float, float]:
         """Return the propensity parameters A and B of a dataset.
 
-        If the catalogue entry has no parameters, they depend on the dataset's name.
+        If the catalogue entry has no such parameters, the parameters depend on the dataset's name.
         """
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Return a description of the files that a dataset is copied from, see `xmlc.suite.config.sources.source_of`.
+        """Return a description of a dataset's source; see `xmlc.suite.config.sources.source_of`.
 
         Raises
         ------
@@ -121,7 +122,7 @@ class Project:
     def is_large(self, dataset: str) -> bool:
         """Return whether a dataset's arrays have more than `LARGE` bytes, according to the sizes in the catalogue.
 
-        Sizes that were counted in the data are ignored.
+        The result does not depend on the size that `xmlc prepare` counted.
         """
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
@@ -135,16 +136,16 @@ class Project:
             if dataset not in model.without
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
-            # Only synthetic datasets have posteriors.
+            # An oracle needs the true posteriors, which only synthetic datasets have.
             and (model.estimator != "oracle" or self.entry(dataset).synthetic)
             and (model.estimator != "estimates" or self.has_estimates(name, dataset))
             and (wanted is None or name in wanted)
         ]
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the baselines that a suite runs on a dataset.
+        """Return the names of the baselines that a suite runs on a dataset.
 
-        The baselines table contains the reasons for missing baselines.
+        If a baseline is missing, the baselines table contains the reason.
         """
         found = self.suites[paper].baselines.items()
         return [name for name, one in found if dataset not in one.without and is_installed(one.estimator)]
@@ -152,7 +153,7 @@ class Project:
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
         """Return the runs of a suite's models on all or some datasets.
 
-        If ``baselines`` is true, include the suite's baselines.
+        If ``baselines`` is true, the runs of the suite's baselines are also returned.
         """
         return [
             Run(dataset, model, seed)
@@ -164,22 +165,22 @@ class Project:
     def hyperparameters(self, model: str, dataset: str) -> str:
         """Return a model's hyperparameters on a dataset as sorted JSON.
 
-        If the text changes, the steps of the model run again.
+        If this JSON text changes, the workflow runs the steps of the model again.
         """
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model reads in its runs on a dataset; see `xmlc.models.registry.files_read`."""
+        """Return the files that a model's estimator reads on a dataset; see `xmlc.models.registry.files_read`."""
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that each file exists that a suite's model reads in its runs on a dataset.
+        """Check that the files exist that a suite's model reads on a dataset.
 
         Raises
         ------
         XmlcError
-            A file is missing.
+            One of the files is missing.
         """
         suite = self.suites[paper]
         for file in self.given(model, dataset, suite.seeds):
@@ -187,14 +188,14 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that the files exist from which a suite's models read the estimates of other programs.
+        """Check that files exist for the models of a suite that read the estimates of other programs.
 
-        Return a text with one line for each such model and each dataset without estimates for the model.
+        Return a text with a line for each pair of model and dataset without any files.
 
         Raises
         ------
         XmlcError
-            A dataset has only some of the files of a model, or no dataset has estimates for a model.
+            For one of these models, a dataset has only some of the files, or no dataset has files.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -213,56 +214,60 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether a dataset has files with the estimates of another program, which a model reads.
+        """Return whether there are files with estimates of another program that a model reads on a dataset.
 
-        Files whose paths contain ``{dataset}`` count only if the folder of one of these files exists.
+        If the configured paths contain ``{dataset}``, the function checks only whether the folder of one of the files
+        exists.
         """
         values = self.models[model].values_on(dataset)
         folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
         return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result that a model is trained with, or None if there is no search."""
+        """Return the path of the search result with which a model is trained, or None if there is no search."""
         spec, tuning = self.models[model], self.settings.tuning
         search = spec.search
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold only limits the memory. If a dataset overrides no other value, the model still counts as
-        # untuned.
+        # A weight threshold only limits the memory, so it does not make a model tuned. The model counts as untuned on a
+        # dataset if the dataset overrides no other hyperparameter.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result from which a model's own search starts, or None if there is none."""
+        """Return the path of the search result from which the search of a model starts, or None if there is none."""
         spec = self.models[model]
         return self.tuned_by(spec.share_search_with, dataset) if spec.share_search_with and spec.search.always else None
 
     def min_probability(self, dataset: str) -> float:
         """Return the probability above which the estimates of a dataset are stored.
 
-        The result is the smallest threshold of the grid, or a suite's value in `min_probabilities` if that value is
-        larger.
+        The result is the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a suite's
+        `min_probabilities`.
         """
-        # This import is here because the module loads SciPy, which is needed to plan only a few jobs.
+        # The module loads SciPy, which is rarely needed to plan jobs, so it is imported only here.
         from xmlc.thresholds.bounds import GRID
 
         return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers of first trees with which the suites score a forest, in ascending order."""
+        """Return the numbers of trees with which suites score parts of a forest, in ascending order.
+
+        Each part consists of the first trees.
+        """
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 
     @property
     def extensions(self) -> list[str]:
-        """Return the paths of the users' files that register threshold or inference methods."""
+        """Return the paths of users' files that register threshold or inference methods."""
         return sorted({file for suite in self.suites.values() for file in suite.extensions})
 
     @property
     def planned_papers(self) -> list[str]:
-        """Return the papers whose results are built if the user names no target.
+        """Return the papers whose results a run builds if the user names no target.
 
         Raises
         ------
@@ -275,28 +280,28 @@ class Project:
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
-        """Return whether models and estimates of a dataset are deleted as soon as the run no longer needs them.
+        """Return whether a run deletes the models and estimates of a dataset after their last use.
 
-        If `keep_models` is null, models are deleted only for large datasets. A dataset without a size in the catalogue
-        is a user's dataset, so its models are kept.
+        If the setting `keep_models` is null, only models and estimates of large datasets are deleted. A dataset without
+        a size in the catalogue counts as a small dataset.
         """
         keep = self.settings.keep_models
         return self.is_large(dataset) if keep is None else not keep
 
     @property
     def made(self) -> list[str]:
-        """Return the names of the datasets in the catalogue that are generated instead of fetched."""
+        """Return the names of the synthetic datasets in the catalogue."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def files_for(self, command: str, model: str) -> list[str]:
-        """Return the source files of a command and a model's estimator, and of users' methods for this command."""
+        """Return the source files of a command, of a model's estimator, and of users' methods that the command runs."""
         extensions = self.extensions if command in ("thresholds", "infer") else []
         own = source_files(*estimator_files(self.models[model].estimator))
         return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
 
 
 def is_installed(estimator: str) -> bool:
-    """Return whether the program that an estimator wraps is installed and the wrapper's file exists."""
+    """Return whether the program that an estimator wraps is installed, and the estimator's file exists."""
     program, file = program_of(estimator), estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))
 
@@ -304,13 +309,13 @@ def is_installed(estimator: str) -> bool:
 def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     """Return the models of all suites by name.
 
-    Models of the same name may differ between suites only in hyperparameters.
+    If two suites define a model of the same name, the models may differ only in hyperparameters.
 
     Raises
     ------
     XmlcError
-        Two suites define a model with different estimators, `always` searches, numbers of threads or values of
-        `batch_seeds`.
+        Two suites define a model of the same name with different estimators, `always` searches, numbers of threads or
+        values of `batch_seeds`.
     """
     found: dict[str, ModelSpec] = {}
     for suite in suites:
@@ -320,8 +325,7 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
                 if here != there:
                     said = f"found a different {key} in {suite.name}. Rename one of the two models"
                     raise XmlcError(f"config: model {name}: {said}")
-            # On the datasets of a suite that belongs to no paper (`Suite.own`), the suite's hyperparameters take
-            # precedence.
+            # If a suite belongs to no paper (`Suite.own`), its hyperparameters take precedence on its datasets.
             common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
             found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
     return found

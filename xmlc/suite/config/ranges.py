@@ -1,4 +1,4 @@
-"""Define ranges of hyperparameters, and the maximum sample sizes for trials of a search with `tuning: auto`."""
+"""Define ranges of hyperparameters, and the maximum sample sizes of a search with `tuning: auto`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ class Range:
     Attributes
     ----------
     values : tuple
-        The values of a finite choice. The tuple is empty for an interval.
+        The values, if the hyperparameter takes one of finitely many values. The tuple is empty if the hyperparameter
+        takes any value of an interval.
     low, high : float
-        Ends of an interval. Both are allowed values.
+        The two ends of an interval. The interval contains both ends.
     log : bool
-        Whether values are drawn uniformly on a logarithmic scale.
+        Whether the logarithms of the values are drawn uniformly, instead of the values.
     integer : bool
-        Whether values are rounded to integers.
+        Whether the values of the interval are rounded to integers.
     """
 
     values: tuple[object, ...] = ()
@@ -41,8 +42,8 @@ class Range:
         Raises
         ------
         XmlcError
-            The content is neither a list nor such a mapping, the interval is empty, or a logarithmic interval contains
-            zero.
+            The content is neither a list nor such a mapping, or the interval is empty. The same error is raised if a
+            logarithmic interval contains zero.
         """
         if isinstance(content, list) and content:
             return cls(values=tuple(content))
@@ -55,18 +56,22 @@ class Range:
         raise XmlcError(f"range of {name}: found {content!r}, expected {expected}. {advice}")
 
     def at(self, u: float) -> object:
-        """Return the value of the range at position ``u`` in [0, 1). A value of an interval is rounded by `typed`."""
+        """Return the value at position ``u`` of the range, with ``u`` in [0, 1).
+
+        If the range is an interval, the value is rounded by `typed`.
+        """
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            from xmlc.kernels.float64 import exp, log  # This import is here so that reading ranges does not load numba.
+            # The import loads numba, which the reader of ranges does not need.
+            from xmlc.kernels.float64 import exp, log
 
             low, high = float(self.low), float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 
     def ends(self) -> tuple[object, ...]:
-        """Return all values of a finite choice, or both ends of an interval."""
+        """Return all values of a finite range, or both ends of an interval."""
         return self.values or (self.typed(self.low), self.typed(self.high))
 
     def typed(self, value: float) -> int | float:
@@ -85,7 +90,7 @@ class Range:
 
 
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Convert the configured ranges of several hyperparameters, and sort the hyperparameters alphabetically.
+    """Convert the configured ranges of hyperparameters. The names of the hyperparameters are sorted alphabetically.
 
     Raises
     ------
@@ -98,5 +103,5 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-MOST_FITTED = 20_000  # A trial is trained on at most this number of instances, drawn from 80 % of the training set.
-MOST_VALIDATED = 5_000  # A trial is scored on at most this number of instances, drawn from the other 20 %.
+MOST_FITTED = 20_000  # Maximum number of training instances of a trial. They are drawn from 80 % of the training set.
+MOST_VALIDATED = 5_000  # Maximum number of instances that score a trial. They are drawn from the other 20 %.

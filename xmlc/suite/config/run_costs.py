@@ -1,4 +1,4 @@
-"""Estimate CPU hours, memory and disk for each dataset before a run starts, and find the jobs that fit this machine."""
+"""Estimate CPU hours, memory and disk space for each dataset before a run, and find the jobs that fit this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
 from xmlc.suite.config.project import Project
 
-#: Maps the first part of a path after the training split to the step that writes the path.
+#: Maps a file name, or the name of a folder, in the folder of a trained model to the step that writes it.
 STEPS = {
     "model": "train",
     "train.json": "train",
@@ -28,17 +28,20 @@ STEPS = {
     "calibration.json": "thresholds",
     "inference": "infer",
 }
-TRYING = ("tune", "sweep")  # Steps that delete each model after scoring it.
-ON_DISK = 3  # Bytes of a dataset's text and arrays together, per byte of the arrays.
-SIDE_BY_SIDE = 2  # Assumed number of temporary models on disk at a time. The memory rarely suffices for more.
-BETTER_SETTINGS = "fits-this-machine.yaml"  # The file for settings with which a run fits this machine better.
-DOWNLOADED = 0.6  # Bytes of a dataset's archive of text files, per byte of the arrays.
+TRYING = ("tune", "sweep")  # Steps that train several models, and delete each model after scoring it.
+ON_DISK = 3  # Bytes of a dataset's text files and arrays, divided by the bytes of the arrays.
+# Assumed number of temporary models on disk at the same time. Memory rarely suffices for more than two jobs with a
+# large model.
+SIDE_BY_SIDE = 2
+BETTER_SETTINGS = "fits-this-machine.yaml"  # Name of the file with settings with which a run fits this machine better.
+DOWNLOADED = 0.6  # Bytes of the archive from which a dataset is downloaded, divided by the bytes of the arrays.
 
 
 class Job(NamedTuple):
-    """Identify a job, which runs one step for a model.
+    """Identify a job. A job runs one step of the workflow for one model.
 
-    The job of a search has no seed and no split. Only a sweep has ``paper`` and ``sweep``.
+    A job that searches for hyperparameters has no seed and no split. The fields ``paper`` and ``sweep`` are set only
+    for the step ``sweep``.
     """
 
     step: str
@@ -69,23 +72,23 @@ class Machine(NamedTuple):
 class Choice(NamedTuple):
     """Hold the jobs that do not fit a machine, and the settings with which a run fits the machine better."""
 
-    #: Maps dataset and model to the largest memory of a job in bytes and the job's step, for the jobs that exceed the
-    #: memory.
+    #: Maps dataset and model to the bytes of memory and the step of their largest job. Only jobs that need more memory
+    #: than the machine has are included.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
-    #: Bytes on disk for the jobs whose memory fits. ``disk`` is for the configured settings, and ``least_disk`` is for
-    #: a run that keeps no models.
+    #: Bytes on disk of the jobs that fit into the memory. ``disk`` is computed with the configured settings.
+    #: ``least_disk`` is computed for a run that keeps no models.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the results of the remaining datasets fit on the disk. ``fits_nothing`` is true if
-    #: then no job remains.
+    #: Datasets to leave out so that the results of all remaining datasets fit on the disk. ``fits_nothing`` is true if
+    #: no job remains without these datasets.
     left_out: list[str]
     fits_nothing: bool
-    #: Keys of config.yaml with their values.
+    #: The better settings: keys of config.yaml with new values.
     settings: dict[str, object]
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job that writes a file, or None if the file is not the output of a model's step."""
+    """Return the job that writes a file, or None if the file is not written by a step that uses a model."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
     if found := paths.SWEEP.read(path):
@@ -96,13 +99,13 @@ def job_of(path: str) -> Job | None:
 
 
 def estimate(project: Project, made: Iterable[str]) -> Jobs:
-    """Return the estimated costs of the models' jobs that write the given files.
+    """Return the estimated costs of the jobs that use a model and write one of the given files.
 
-    Jobs on datasets of unknown size are left out.
+    A job is left out if the size of its dataset is unknown.
     """
     jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
-    alike = {job._replace(seed="") for job in jobs}  # Costs do not depend on the seed.
+    alike = {job._replace(seed="") for job in jobs}  # Estimated costs do not depend on the seed.
     known = {job: cost_of(project, job.step, job._asdict()) for job in alike}
     return {job: known[job._replace(seed="")] for job in jobs}
 
@@ -115,7 +118,8 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
     jobs, threads = estimate(project, made), project.settings.threads
     out = peaks = _too_large(jobs, machine.memory)
     settings: dict[str, object] = {}
-    narrow = estimate(with_threads(project, 1), made)  # With one thread, a forest grows one tree at a time.
+    # With one thread, a forest needs the memory for only one tree at a time.
+    narrow = estimate(with_threads(project, 1), made)
     if len(less := _too_large(narrow, machine.memory)) < len(peaks):
         jobs, out, threads, settings = narrow, less, 1, {"threads": 1}
     at_once = max(1, machine.processors // threads)
@@ -130,7 +134,8 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
         settings["datasets"] = [name for name in named if name not in left]
     out_elsewhere = [pair for pair in out if pair[0] not in left]
     if out_elsewhere or (left and not named):
-        # A list of datasets would apply to each suite. An empty list of models leaves out a dataset in all suites.
+        # A value for the setting `datasets` would replace the datasets of every suite, so `models` is set instead. If a
+        # dataset has an empty list of models, every suite leaves out the dataset.
         settings["models"] = _models_without(project, out_elsewhere) | ({} if named else {name: [] for name in left})
     if kept > machine.disk and kept > dropped:
         settings["keep_models"] = False
@@ -147,16 +152,18 @@ def cost_report(
     project : Project
     made : collection of str
     machine : Machine
-        The machine of the run. No job gets more threads than this machine has processors.
+        The machine on which the run takes place. A job gets at most as many threads as the machine has processors.
     remarks : iterable of str
-        Lines at the start of the report.
+        Lines that the report starts with.
 
     Returns
     -------
     report : str
-        If the run needs no model's job, the report contains only the remarks and the datasets of unknown size.
+        The report has only the remarks and the names of datasets of unknown size if the run has no job that uses a
+        model.
     settings : dict
-        Keys of config.yaml with their values. The dict is empty if the run fits the machine, or if nothing fits.
+        Better settings: keys of config.yaml with new values. The dict is empty if the run fits the machine, or if no
+        dataset fits.
     """
     project = with_threads(project, threads := min(project.settings.threads, machine.processors))
     unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
@@ -171,13 +178,16 @@ def cost_report(
 
 
 def save_settings(settings: Mapping[str, object]) -> None:
-    """Write settings to the file `BETTER_SETTINGS` for the option ``--configfile``. Without settings, write no file."""
+    """Write settings to the file `BETTER_SETTINGS`, which users can pass to the option ``--configfile``.
+
+    If there are no settings, no file is written.
+    """
     if settings:
         write_text(BETTER_SETTINGS, yaml.safe_dump(settings, sort_keys=False))
 
 
 def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:
-    """Return the lines of a table with the costs of each dataset and the totals.
+    """Return the lines of a table with the costs of each dataset and the total costs.
 
     The dataset with the most CPU hours comes first.
     """
@@ -203,7 +213,7 @@ def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_o
 
 
 def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str]:
-    """Return lines about the jobs that do not fit a machine, and about settings with which the run fits better."""
+    """Return lines about the jobs that do not fit a machine, and about better settings."""
     peaks, is_disk_short = choice.too_large, choice.disk > machine.disk
     said = f"{len(peaks)} pairs of dataset and model do not fit. Their largest jobs:" if peaks else "the run fits"
     said = "the memory suffices, but the free disk does not" if is_disk_short and not peaks else said
@@ -226,7 +236,7 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
 def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
     """Return the estimated maximum number of bytes on disk during a run.
 
-    Models and estimates that are not kept exist only until the last step that reads them.
+    A model or an estimate that is not kept exists until the last step that reads it.
     """
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
@@ -240,9 +250,9 @@ def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: in
 
 
 def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, free: float) -> list[str]:
-    """Return the datasets to leave out, largest first.
+    """Return the datasets to leave out, in descending order of size.
 
-    The results of the remaining datasets fit on the free disk if no models are kept.
+    The remaining datasets fit on the free disk if the run keeps no models.
     """
 
     def least(datasets: Collection[str]) -> float:
@@ -257,23 +267,26 @@ def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, 
 
 
 def _datasets(made: Iterable[str]) -> list[str]:
-    """Return the names of the datasets to which the given files of models and searches belong."""
+    """Return the names of the datasets that the given files of models and searches belong to."""
     runs = (paths.IN_RUN.read(path) or paths.TUNING.read(path) for path in made)
     return list(dict.fromkeys(run["dataset"] for run in runs if run))
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
-    """Return the names in ``datasets`` of the datasets whose arrays the run writes."""
+    """Return the names in ``datasets`` for which the run writes the arrays."""
     return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
 
 
 def with_threads(project: Project, threads: int) -> Project:
-    """Return a copy of the project with the given value of the setting `threads`."""
+    """Return a copy of the project in which the setting `threads` has the given value."""
     return replace(project, settings=replace(project.settings, threads=threads))
 
 
 def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, str]]:
-    """For each dataset and model with jobs above ``memory`` bytes, return the bytes and the step of the largest job."""
+    """Find the jobs that need more than ``memory`` bytes.
+
+    Return the bytes and the step of the largest job per dataset and model.
+    """
     peaks: dict[tuple[str, str], tuple[float, str]] = {}
     for job, cost in jobs.items():
         if cost.memory > memory:
@@ -284,12 +297,13 @@ def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
     """Return a value for the setting `models` that leaves out the given pairs of dataset and model.
 
-    The value also leaves out the pairs that the present setting leaves out.
+    The value also leaves out all pairs that the current setting leaves out.
     """
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):
-            if dataset in left or project.settings.models:  # The new setting replaces the present one.
+            # The new value replaces the current setting, so it must include the current selection.
+            if dataset in left or project.settings.models:
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]
     return left

@@ -1,6 +1,6 @@
 """Begin and end a run of the workflow.
 
-These functions record the run's settings, remove leftovers of killed runs, and list the run's results.
+The functions record the settings of a run, remove unfinished files of killed runs, and list the results of a run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-DISK = Path(".snakemake/disk.csv")  # Each line has a time, and the total bytes in `resources/` and `results/`.
-BETWEEN = 20  # Seconds between two measurements of the disk.
+# Each line contains a time, and the total bytes of the files in `resources/` and `results/`.
+DISK = Path(".snakemake/disk.csv")
+BETWEEN = 20  # Seconds between two measurements of the used disk space.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
 
@@ -47,12 +48,12 @@ class LastRun:
     Attributes
     ----------
     settings : dict
-        Options of the command line that took precedence over config.yaml.
+        Settings on the command line that differ from config.yaml.
     targets, files : list of str
-        ``targets`` are the requested targets. ``files`` are the outputs of all jobs that lead to these targets,
-        including finished jobs.
+        ``targets`` are the targets that the user requested. ``files`` are the outputs of all jobs that these targets
+        need, including finished jobs.
     host, process : str, int
-        The name of the machine and the process id of Snakemake.
+        The name of the machine that runs Snakemake, and the process id of Snakemake.
     ended : bool
     """
 
@@ -65,7 +66,10 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note about the last run in the current folder. Return an empty note if there is no readable note."""
+        """Read the note about the last run in the current folder.
+
+        If the note is missing or unreadable, return an empty note.
+        """
         with suppress(FileNotFoundError, ValueError, msgspec.ValidationError):
             return msgspec.convert(read_json(LAST_RUN), cls)
         return cls()
@@ -76,7 +80,10 @@ class LastRun:
 
     @property
     def about(self) -> str:
-        """Return the date, the targets and the settings of the run as text, or "" without targets and settings."""
+        """Return the date, the targets and the settings of the run as text.
+
+        The text is "" if the run has no targets and settings.
+        """
         settings = [
             f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
             for key, value in self.settings.items()
@@ -90,8 +97,8 @@ class LastRun:
 def in_one_line() -> Iterator[None]:
     """If the block raises an `XmlcError`, end the process with only the error's message, without a traceback.
 
-    This context manager also decorates the input functions of rules. Snakemake replaces an error of such a function by
-    an error of another class, whose context is the original error.
+    This context manager is also used as a decorator of the input functions of rules. If an input function raises an
+    error, Snakemake raises another error, whose context is the original error.
     """
     try:
         yield
@@ -113,23 +120,24 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 
 @in_one_line()
 def check_program(folder: Path) -> None:
-    """End the process if the command `xmlc`, which jobs run, belongs to a different version of the package.
+    """End the process if jobs would run a different version of the package than Snakemake.
 
-    For example, an environment that was copied together with its project still runs the code of the original project.
+    Jobs run the command `xmlc` of the environment. In a copied environment, this command still runs the original
+    project.
 
     Parameters
     ----------
     folder : Path
-        The folder of the Snakefile. If this folder has no package, the command is compared with the package that
-        Snakemake has imported.
+        The folder of the Snakefile. If this folder does not contain the package, the command is compared with the
+        package that Snakemake imported.
 
     Raises
     ------
     SystemExit
-        Python files of the two packages differ, or the command does not run.
+        The Python files of the two versions differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # If there is no such command, jobs have their own environments or fail with a message.
+        return  # Without the command, either jobs have separate environments, or they fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -140,7 +148,7 @@ def check_program(folder: Path) -> None:
 
 
 def check_same(here: Path, other: Path, program: str) -> None:
-    """Raise an error if the Python files of the package in ``here`` differ from the files that a program uses.
+    """Raise an error if a program uses other Python files of the package than the files in ``here``.
 
     Raises
     ------
@@ -153,18 +161,18 @@ def check_same(here: Path, other: Path, program: str) -> None:
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
-    """Save a note about a run for `xmlc status`, and remove unfinished files of killed runs.
+    """Save a note about a run, which `xmlc status` reads, and remove unfinished files of killed runs.
 
     Parameters
     ----------
     config : mapping of str to object
     project : Project
     targets : iterable of str
-        The requested targets.
+        The targets that the user requested.
     files : iterable of Path
-        The outputs of all jobs that lead to the targets.
+        The outputs of all jobs that the targets need.
 
-    Snakemake has locked the project's folder, so no other run writes to the folder.
+    Snakemake has locked the project's folder, so no other run can be writing to the folder.
     """
     file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
@@ -177,12 +185,12 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 
 def end() -> None:
-    """Record in the note about the last run that the run has ended, with or without errors."""
+    """Write into the note about the last run that the run has ended, with or without errors."""
     replace(LastRun.read(), ended=True).write()
 
 
 def watch_disk() -> None:
-    """Append the total size of `resources/` and `results/` to the file `DISK` every `BETWEEN` seconds."""
+    """Append the total size of `resources/` and `results/` to the file `DISK`, once every `BETWEEN` seconds."""
     while True:
         with suppress(OSError), DISK.open("a", encoding="ascii") as file:
             file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
@@ -192,7 +200,7 @@ def watch_disk() -> None:
 def on_disk() -> int:
     """Return the total bytes of all files in `resources/` and `results/`.
 
-    Files that disappear during the count add 0.
+    A file that is deleted during the count counts as 0 bytes.
     """
     total = 0
     for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
@@ -202,14 +210,14 @@ def on_disk() -> int:
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove temporary and replaced files below a folder if the processes that wrote these files have ended."""
+    """Remove temporary and replaced files in a folder, if the processes that wrote these files have ended."""
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
 def made_by(project: Project) -> str:
-    """Return lines with the folders of existing figures and the commands that show tables and the report."""
+    """Return lines with the commands that show tables and the report, and with the folders of figures."""
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
     lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
@@ -217,16 +225,16 @@ def made_by(project: Project) -> str:
 
 
 def disk_used() -> str:
-    """Return a text with the present size of `resources/` and `results/`, and their largest size in all runs."""
+    """Return a text with the current size of `resources/` and `results/`, and with their largest size in all runs."""
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
-    # A killed run may have left an incomplete line in the file.
+    # The last line of a killed run may be incomplete.
     most = max([now, *(int(size) for size in noted if size.isdigit())])
     return f"{now / 1e9:.3g} GB on disk, at most {most / 1e9:.3g} GB in all runs ({DISK})"
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Return the datasets on which models of the given papers were trained, but that the settings do not select."""
+    """Return the datasets that have trained models of the given papers, but that the settings do not select."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
     trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
     of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}

@@ -1,4 +1,4 @@
-"""Read the settings in config/config.yaml. Options of the command line take precedence over this file."""
+"""Read the settings in config/config.yaml. Settings on the command line take precedence over this file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
-# Keys whose values are lists. A single name becomes a list with this name, and repeated names are removed.
+# Keys whose values are lists. A single name is converted to a list, and repeated names are removed.
 LISTS = ("papers", "datasets", "models", "seeds")
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search in the ranges of every model.
+    """Request a search for hyperparameters in the ranges of every model.
 
-    Hold the search method, and the number of trials per dataset and model.
+    The fields are the search method, and the number of trials for each dataset and model.
     """
 
     method: Literal["random", "smac"]
@@ -33,7 +33,7 @@ class RequestedSearch:
 
 @dataclass(frozen=True)
 class Settings:
-    """Hold the settings of a run. config/README.md explains these settings to users."""
+    """Hold the settings of a run. The users' description of the settings is in config/README.md."""
 
     papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
@@ -49,9 +49,9 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check the content of config.yaml and return it as settings.
+        """Check the content of config.yaml and return the settings.
 
-        Texts from the command line are converted to numbers and None.
+        A text from the command line is converted to a number or None if the setting requires it.
 
         Raises
         ------
@@ -69,12 +69,12 @@ class Settings:
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
                 content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
-        # `strict` is false because Snakemake passes a value in brackets from the command line as text.
+        # `strict` is false because Snakemake passes lists and mappings from the command line as texts.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
-        """Return the datasets that the settings select by name. The list is empty if the settings name no dataset."""
+        """Return the datasets that the settings select by name. If the settings name no dataset, the list is empty."""
         return self.datasets if isinstance(self.datasets, list) else []
 
     def models_on(self, dataset: str) -> list[str] | None:
@@ -83,14 +83,14 @@ class Settings:
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Return the keys and values of config.yaml, overridden by settings of the form ``key=value``.
+    """Return the keys and values of config.yaml. Settings of the form ``key=value`` override them.
 
-    The value of a setting is YAML, as for `snakemake --config`. A study may have no config.yaml.
+    The text after the equals sign is YAML, as for `snakemake --config`. The file config.yaml may be missing in a study.
 
     Raises
     ------
     XmlcError
-        The file cannot be read, or a setting is not ``key=value``.
+        The file cannot be read, or a setting does not have the form ``key=value``.
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""Find the source of a dataset: files that the user downloaded, a mirror, or the addresses in the catalogue."""
+"""Find the source of a dataset. A source is a manual download, a mirror, or an address in the catalogue."""
 
 from __future__ import annotations
 
@@ -14,34 +14,39 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
 
-OF_MIRRORS = ("train.txt", "test.txt")  # Names of files in the repository's format.
-States = dict[str, list[Any]]  # Maps file names to lists of bytes, time of the last change in ns, and checksum.
-Location = Path | str  # A mirror, or the folder of one dataset in a mirror. A web address has no slash at the end.
+# Names that the files of a dataset may have on any mirror. The files have the repository format.
+OF_MIRRORS = ("train.txt", "test.txt")
+# Maps a file name to a list of size in bytes, time of the last change in ns, and checksum.
+States = dict[str, list[Any]]
+# The folder or the web address of a mirror, or of one dataset in a mirror. A web address does not end with a slash.
+Location = Path | str
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
-    """Return a description of a dataset's source. If the description changes, the workflow fetches the dataset again.
+    """Return a text that describes the current source of a dataset.
+
+    If the text changes, the workflow fetches the dataset again.
 
     Parameters
     ----------
     dataset : Dataset
     mirror : str or None
     resources : Path
-        The folder with one subfolder per dataset.
+        The folder that contains the folder of each dataset.
 
     Returns
     -------
     list of str
-        If the source is a folder on this machine, the list contains names and checksums of the files, but not the
-        folder's path. If the source is a web mirror, the list contains only the address of the dataset. Changes of
-        files on the web cannot be seen. Without a source, the list contains names and checksums of the files that were
-        copied earlier, for example from a former mirror.
+        For a folder on this machine, the list contains the names and checksums of the files, but not the folder's path.
+        For a web mirror, the list contains only the address of the dataset. Changes of files on a web mirror are not
+        detected. If there is no source, the list contains the names and checksums of the files that were copied
+        earlier.
     """
     recorded: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # The dataset was not fetched yet, or the description of its files is damaged.
+    with suppress(OSError, ValueError):  # The dataset was not fetched yet, or its ``source.json`` is damaged.
         recorded = read_json(resources / dataset.name / "source.json")
     places: list[Location] = [by_hand(dataset, resources)]
-    with suppress(XmlcError):  # The step that reads the mirror reports the error.
+    with suppress(XmlcError):  # The step that fetches the dataset reports an error of the mirror.
         places += [under(mirror_at(mirror), dataset)] if mirror else []
     for place in places:
         if isinstance(place, str):
@@ -57,21 +62,21 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
 def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Iterable[str]) -> None:
     """Check that a dataset has an address in the catalogue, is in the mirror, or was downloaded by hand.
 
-    Mirrors on the web are not queried.
+    A web mirror is assumed to have the dataset.
 
     Parameters
     ----------
     entry : Dataset
     mirror : str or None
     resources : Path
-        The folder for all datasets, including manual downloads.
+        The folder that contains the folder of each dataset, and the folder ``manual``.
     known : iterable of str
         Names of the datasets in the catalogue.
 
     Raises
     ------
     XmlcError
-        The dataset has no source. The message suggests datasets with similar names.
+        The dataset has no source. The error message suggests datasets with similar names.
     """
     base = mirror_at(mirror) if mirror else None
     if isinstance(base, str) or by_hand(entry, resources).is_dir():
@@ -90,18 +95,19 @@ def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Ite
 
 
 def states(files: Iterable[Path], known: States) -> States:
-    """Return the size, the time of the last change, and the checksum of each file, by file name.
+    """Return the size, the time of the last change, and the checksum of each file.
 
     Parameters
     ----------
     files : iterable of Path
     known : dict
-        An earlier result of this function. A file is read again only if its size or time has changed.
+        An earlier result of this function. If the size and the time of a file are the same as in this result, the file
+        is not read again.
 
     Returns
     -------
     dict of str to list
-        Maps file names to lists of size in bytes, time of the last change in nanoseconds, and checksum.
+        Maps a file name to a list of size in bytes, time of the last change in nanoseconds, and checksum.
     """
     found: States = {}
     for file in files:
@@ -112,18 +118,18 @@ def states(files: Iterable[Path], known: States) -> States:
 
 
 def mirror_at(given: str) -> Location:
-    """Check a mirror's folder or address, and return it without a slash at the end.
+    """Check the folder or the address of a mirror, and return it without a slash at the end.
 
     Parameters
     ----------
     given : str
-        A folder, with ``~`` for the home folder, or an address that begins with ``http://``, ``https://`` or
+        A folder, in which ``~`` means the home folder, or an address that begins with ``http://``, ``https://`` or
         ``file://``.
 
     Raises
     ------
     XmlcError
-        The text is neither a folder nor an address, or the folder does not exist.
+        The text is neither an existing folder nor an address.
     """
     if given.lower().startswith(("http://", "https://")):
         return given.rstrip("/")
@@ -142,7 +148,7 @@ def under(mirror: Location, dataset: Dataset) -> Location:
 
 
 def by_hand(dataset: Dataset, resources: Path) -> Path:
-    """Return the folder for the files of a dataset that the user downloads by hand."""
+    """Return the folder into which users put the files of a dataset that they downloaded by hand."""
     return resources / "manual" / dataset.name
 
 
@@ -153,21 +159,21 @@ def listed(place: Path) -> list[Path]:
 
 
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
-    """Return the files in a folder from which a dataset may be copied.
+    """Return the files in a folder from which a dataset can be copied.
 
-    If the folder has files with names of the dataset's files, only these files are returned. Otherwise all files are
-    returned, because one of them may be an archive.
+    If the folder contains files with the names of the dataset's files, only these files are returned. If it contains no
+    such file, all files are returned, because one of them may be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 
 
 def lacks(place: Path, dataset: Dataset) -> str:
-    """Return a text that names the files in a folder and the files that were expected in the folder."""
+    """Return a text that lists the files in a folder, and the files that a dataset requires."""
     found = ", ".join(file.name for file in listed(place)) or "no files"
     return f"{place}: found {found}, expected {wanted(dataset)}"
 
 
 def wanted(dataset: Dataset) -> str:
-    """Return a text with the names of a dataset's files, for each set of files that may make up the dataset."""
+    """Return a text with the names of a dataset's files. Each possible set of files is listed."""
     named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
     return f"{named}, each plain or compressed (.gz, .xz, .bz2)"

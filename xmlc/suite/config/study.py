@@ -1,4 +1,4 @@
-"""Define `xmlc new`, which creates a study outside the clone."""
+"""Define the command `xmlc new`, which creates a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPLATE = SHIPPED / "study"
 @click.command(help="Create FOLDER with a small study for `snakemake --cores 2`.")
 @click.argument("folder", type=FOLDER)
 def new_command(folder: Path) -> None:
-    """Copy all files of the template or none, and print the new paths and the next command."""
+    """Copy the template of a study, and print the paths of the copied files and the next command."""
     if folder.is_dir() and any(folder.iterdir()):
         raise XmlcError(f"{folder}: found a folder with files, expected a new or an empty one")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def new_command(folder: Path) -> None:
         for name in names:
             new = Path(place, "new", name)
             new.parent.mkdir(parents=True, exist_ok=True)
-            # Only the content is copied, but not the permissions, because an installed package may be read-only.
+            # The content is copied without the permissions, because the files of an installed package may be read-only.
             new.write_bytes((TEMPLATE / name).read_bytes())
         replace_folder(Path(place, "new"), folder)
     click.echo("\n".join(f"  {folder / name}" for name in names))

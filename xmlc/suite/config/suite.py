@@ -1,6 +1,6 @@
-"""Define classes that describe a suite, and read suites from YAML files. The types of all values are checked.
+"""Define classes that describe a suite, and read suites from YAML files. The reader checks the types of all values.
 
-config/README.md explains the keys of these files to users.
+The users' description of the keys is in config/README.md.
 """
 
 from __future__ import annotations
@@ -33,19 +33,22 @@ MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
 MeasureName = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 ThreadCount = Annotated[int, Meta(ge=1, le=4096)]
-IntOrFloat = int | float  # Whole numbers in the file stay integers.
+IntOrFloat = int | float  # A whole number in the file is read as an integer.
 Task = Literal["few-shot", "multi-label"]
 
 
 class Run(NamedTuple):
-    """Identify a run: one model on one dataset with one seed."""
+    """Identify a run. A run trains and evaluates one model on one dataset with one seed."""
 
     dataset: str
     model: str
     seed: int
 
     def file(self, pattern: Pattern, **further: object) -> str:
-        """Return the path of a file of this run. ``pattern`` is the path with wildcards."""
+        """Return the path of a file of this run.
+
+        ``pattern`` is a path with wildcards, which are replaced by the values of this run.
+        """
         return pattern.of(**self._asdict(), **further)
 
 
@@ -62,46 +65,47 @@ Origin = Annotated[
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: The text with which the table of hyperparameters describes how the hyperparameters were found.
+    #: The description of the method, which the table of hyperparameters shows.
     by: str
-    #: P@1 on the validation set as a fraction of 1, or None if P@1 is unknown.
+    #: P@1 on the validation set as a fraction, not a percentage. None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
-    #: The kind of origin: one of the kinds in `ModelSpec.provenance`.
+    #: The kind of origin, as in `ModelSpec.provenance`.
     source: OriginKind = "search"
     #: The file that contains all trials of the search.
     trials: str | None = None
-    #: The command that repeats the search, if there is no file of its trials.
+    #: The command that repeats the search, if no file contains the trials.
     command: str | None = None
 
 
-#: One list of trials per stage. The values of a trial override the best values of the earlier stages.
+#: A list of stages. Each stage is a list of trials. A trial consists of values that override the best values of earlier
+#: stages.
 Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
 
 @dataclass(frozen=True)
 class SearchSpec:
-    """Define the trials of a search for a model's hyperparameters."""
+    """Describe which hyperparameters a search tries for a model."""
 
-    #: The range of each hyperparameter. A search draws values from these ranges if `tuning` of config.yaml sets a
-    #: method and a number of trials.
+    #: The range of each hyperparameter. These ranges are used if the setting `tuning` of config.yaml contains a method
+    #: and a number of trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: The stages of a search. If `always` is false, a search runs on a dataset only under two conditions: `tuning` of
-    #: config.yaml is `auto`, and the model sets no value for this dataset except `weight_threshold`.
+    #: The stages of a search with fixed trials. If `always` is false, two conditions are required. The setting `tuning`
+    #: of config.yaml is `auto`, and the model sets no value for the dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)
-    #: Additional stages for single datasets. These stages run after `stages`.
+    #: Additional stages on some datasets. On such a dataset, the additional stages follow the stages in `stages`.
     extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
-    #: Values that override the configured values in all trials of the stages, but not in the final model.
+    #: Hyperparameters that replace the configured values in all trials of the stages, but not in the final model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
-    #: Whether the model is trained with the best trial of the stages on every dataset, regardless of `tuning`.
+    #: Whether the search in stages runs on every dataset, for any value of the setting `tuning`.
     always: bool = False
 
     @property
     def auto(self) -> bool:
-        """Return whether the model has a search in stages that runs only on datasets for which the model is untuned."""
+        """Return whether the model has stages that are tried only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
     def stages_on(self, dataset: str) -> Stages:
-        """Return the stages of the search on a dataset."""
+        """Return all stages of a search on a dataset."""
         return [*self.stages, *self.extra_stages.get(dataset, [])]
 
 
@@ -109,47 +113,50 @@ class SearchSpec:
 class ModelSpec:
     """Describe one model of a suite."""
 
-    #: A name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. The text is "" in a suite's file
-    #: if `from_suite` is set.
+    #: The estimator: a name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. If a suite's file
+    #: sets `from_suite`, the estimator is "".
     estimator: str = ""
-    #: Another suite that defines a model or baseline of the same name. All keys of that model except ``without`` are
-    #: copied. The key ``title`` is copied only if this model has no title.
+    #: The name of another suite that defines a model or baseline with the name of this model. The keys of that other
+    #: model are copied, except ``without``. The key ``title`` is copied if this model has no title.
     from_suite: str | None = None
-    #: Hyperparameters on each dataset that `datasets` does not list.
+    #: Hyperparameters on the datasets that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: Hyperparameters on single datasets. When a suite is read, hyperparameters that a dataset does not override are
-    #: added to the dataset's hyperparameters.
+    #: Hyperparameters on the datasets that have special values. When a suite is read, `hyperparameters` are added to
+    #: the special values of each dataset, without replacing any.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
-    #: The source of the values of each hyperparameter. The key ``all`` is for the other hyperparameters, and the key
-    #: ``datasets`` is for the values in `datasets`. A source begins with paper, program (of the authors), search (on
-    #: the validation set), fitted (chosen on published test results) or hand (not searched).
+    #: Maps a hyperparameter to the source of its values. The key ``all`` stands for all hyperparameters that have no
+    #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words: paper,
+    #: program (of the authors), search (on the validation set), fitted (chosen on published test results) or hand (not
+    #: searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
-    #: How the hyperparameters of each dataset were found.
+    #: Describes for each dataset how the hyperparameters were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: Another model of the same suite. This model is trained with the other model's search result, or starts its own
-    #: search from that result.
+    #: The name of another model in the same suite. This model uses the search result of the other model, or starts a
+    #: separate search from that result.
     share_search_with: Name | None = None
-    #: Number of threads of the model's jobs. None selects the setting of the run.
+    #: Number of threads of the model's jobs. If it is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
-    #: Bytes of memory for training, divided by the bytes of the data. None selects the estimate of the cost model.
+    #: Bytes of memory for training, divided by the bytes of the data. If it is None, the cost model estimates the
+    #: number.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
-    #: Wall minutes that each step of the model requests. None selects the estimate of the cost model.
+    #: Minutes of wall time that each step of the model requests. If it is None, the cost model estimates the number.
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
-    #: The model runs only on datasets with this task. None allows all datasets.
+    #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
     task: Task | None = None
-    #: Whether training takes only minutes. One job then trains and ranks with all seeds.
+    #: Whether one job trains and ranks the model with all seeds. A job for all seeds is sensible if training takes only
+    #: minutes.
     batch_seeds: bool = False
-    #: Whether to skip the model if its program is not installed.
+    #: Whether the model is skipped if its program is not installed.
     optional: bool = False
-    #: Datasets on which the model is not run, each with the reason.
+    #: Maps each dataset on which the model is not run to the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
-    #: Baselines only: the reason why no thresholds are tuned on the scores.
+    #: The reason why no thresholds are tuned for this model. Only baselines have this key.
     skip_thresholds: Reason | None = None
-    #: Baselines only: a text about the hyperparameters that were not searched.
+    #: A text about hyperparameters that were not searched. Only baselines have this key.
     untuned: Reason | None = None
-    #: The model's name in tables and figures. None selects the name that a paper's package defines, or the name in the
-    #: suite.
+    #: The model's name in tables and figures. If the title is None, the name that a paper's package defines is used, or
+    #: the name in the suite.
     title: Text | None = None
 
     def __post_init__(self) -> None:
@@ -158,13 +165,13 @@ class ModelSpec:
 
     @property
     def fitted_settings(self) -> str:
-        """Return a text about hyperparameters that are fitted to published results, or "" if there are none."""
+        """Return a text about the hyperparameters that are fitted to published results, or "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
     def every_value(self) -> list[Hyperparameters]:
-        """Return all sets of the model's hyperparameters: for all datasets, for single datasets, and for trials."""
+        """Return all sets of hyperparameters that the suite mentions for the model, including trials of a search."""
         stages = chain(self.search.stages, *self.search.extra_stages.values())
         return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
 
@@ -175,19 +182,19 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Inference:
-    """List the inference methods for each model, and set the training split of these models."""
+    """List the inference methods of each model, and set the training split of the models."""
 
     split: Literal["full", "80"]
     methods: dict[Name, Some[Name]]
-    #: Number of label vectors to draw for each instance, if a model estimates the joint distribution.
+    #: Number of label vectors that are drawn for each instance, if a model can draw label vectors.
     samples: Annotated[int, Meta(ge=1)] = 200
-    #: Seconds after which a method is stopped. None sets no limit.
+    #: Number of seconds after which an inference method is stopped. If the value is None, a method is never stopped.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
 class Ensembles:
-    """List the forests that are also scored with only their first trees, and the numbers of first trees."""
+    """List forests that are scored not only with all trees, but also with the first n trees, and list the numbers n."""
 
     models: Some[Name]
     sizes: Some[Annotated[int, Meta(ge=1)]]
@@ -195,7 +202,10 @@ class Ensembles:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Describe a sweep: a model is trained on the whole training set with several values of one hyperparameter."""
+    """Describe a sweep.
+
+    In a sweep, a model is trained on the whole training set with several values of one hyperparameter.
+    """
 
     model: Name
     hyperparameter: str
@@ -205,47 +215,47 @@ class Sweep:
     without: dict[DatasetName, Reason] = field(default_factory=dict)
 
     def values_on(self, dataset: str) -> list[IntOrFloat | str]:
-        """Return the values of the hyperparameter to try on a dataset."""
+        """Return the values that the sweep tries on a dataset."""
         return self.datasets.get(dataset, self.values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiments:
-    """Hold the content of the YAML file of a suite."""
+    """Hold the content of a suite's YAML file."""
 
     title: str
-    #: The datasets, in the order of the tables.
+    #: The names of the datasets, in the order in which tables show them.
     datasets: list[DatasetName]
-    #: Every experiment runs once per seed. Tables contain means over seeds.
+    #: The seeds. Every experiment runs once with each seed. Tables show the means over the seeds.
     seeds: Some[Seed]
     #: Names of threshold methods for macro-F.
     methods: list[Name]
     tables: list[Name]
     figures: list[Name]
     models: dict[Name, ModelSpec]
-    #: Number of runs over which the paper averages its results.
+    #: Number of runs whose results the paper averages.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
-    #: Measures other than macro-F for which thresholds are tuned.
+    #: Other measures than macro-F for which thresholds are tuned.
     measures: list[MeasureName] = field(default_factory=list)
-    #: Python files that register additional threshold or inference methods.
+    #: Users' Python files that register threshold or inference methods.
     extensions: list[Extension] = field(default_factory=list)
     inference: Inference | None = None
     ensembles: Ensembles | None = None
     #: Datasets with exactly one label per instance.
     few_shot: list[DatasetName] = field(default_factory=list)
-    #: Models that are evaluated by progressive validation on a stream of the training set.
+    #: Models that are evaluated by progressive validation: each training instance is first predicted, then learned.
     progressive: list[Name] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
-    #: Minimum probability of each dataset's estimates. Estimates up to this value are not written.
+    #: Maps a dataset to the minimum probability of its stored estimates. Only estimates above this minimum are stored.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
-    #: Maps names of datasets and of models to the reason why no thresholds are tuned. Models without thresholds are
-    #: only trained on the whole training set, and only their rankings are scored.
+    #: Maps names of datasets and of models to the reason why no thresholds are tuned. If no thresholds are tuned, the
+    #: models are trained on the whole training set, and only their rankings are scored.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
-    #: Baselines, which run only for the target `baselines`.
+    #: The baselines, which a run includes only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Extensions may register more methods, so the names cannot be checked here.
+        # If the suite has extensions, they may register methods, so the names cannot be checked here.
         methods = self.inference.methods.values() if self.inference and not self.extensions else ()
         for name in chain(*methods):
             if name not in INFERENCE_METHODS:
@@ -263,9 +273,9 @@ class Suite(Experiments):
 
     @property
     def own(self) -> bool:
-        """Return whether the suite belongs to no paper.
+        """Return whether the suite belongs to no paper, such as the demo.
 
-        Such a suite ignores the key `datasets` of config.yaml.
+        The setting `datasets` of config.yaml does not affect such a suite.
         """
         return self.name in OWN
 
@@ -276,12 +286,18 @@ class Suite(Experiments):
 
     @property
     def titles(self) -> dict[str, str]:
-        """Return the titles of the suite's models that have a title. Tables and figures use titles as names."""
+        """Return the title of each model and baseline that has a title.
+
+        Tables and figures show titles instead of names.
+        """
         return {name: model.title for name, model in self.all_models.items() if model.title}
 
     @property
     def measure_methods(self) -> list[str]:
-        """Return the threshold methods for measures other than macro-F. The method for measure ``x`` is ``for-x``."""
+        """Return the threshold methods for measures other than macro-F.
+
+        For example, the method for the measure ``x`` is ``for-x``.
+        """
         return [f"for-{measure}" for measure in self.measures]
 
     @property
@@ -291,7 +307,7 @@ class Suite(Experiments):
         return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
-        """Return the inference methods of a model on a training split, or on any split if ``split`` is None."""
+        """Return the inference methods of a model trained on ``split``, or on any split if ``split`` is None."""
         block = self.inference
         return block.methods.get(model, []) if block and split in (None, block.split) else []
 
@@ -313,9 +329,9 @@ OWN = ("demo", "scale")  # Names of the suites that belong to no paper.
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
-    """Read all suites of a configuration. Papers' suites come first, in alphabetical order.
+    """Read all suites of a configuration. The suites of papers come first, in alphabetical order.
 
-    A study has only its own suite.
+    In a study, only the suite of the study is read.
 
     Raises
     ------
@@ -329,7 +345,7 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Return the path of a suite's file. If a study has no file for this suite, return the path in the package."""
+    """Return the path of a suite's file. If a study lacks this file, return the path of the package's file."""
     of_paper = name not in OWN and not (name == STUDY and is_study(config))
     return config_files(f"papers/{name}.yaml" if of_paper else f"{name}.yaml", config)[-1]
 
@@ -359,9 +375,10 @@ def _read(file: Path) -> Experiments:
 
 
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Return a copy of a model. If `from_suite` is set, the copy has the properties of the model in that suite.
+    """Return a copy of a model with complete hyperparameters.
 
-    The hyperparameters for all datasets are added to the hyperparameters of each single dataset.
+    If `from_suite` is set, the copy has the keys of the model in that other suite. On a dataset with special values,
+    the other hyperparameters have the values for all datasets.
     """
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
