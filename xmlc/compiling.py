@@ -34,7 +34,7 @@ MIN_PROBABILITY = 0.01
 
 
 class CompiledPart(NamedTuple):
-    """Describe the kernels that are compiled by one call of a function. The arguments of the call have JSON types."""
+    """Describe the kernels that are compiled by calling ``function`` with ``arguments``, which have JSON types."""
 
     title: str
     function: Callable[..., None]
@@ -70,22 +70,22 @@ def compile_kernels(
     Parameters
     ----------
     *estimators : str
-        Names as in configuration files: ``"plt"``, ``"swnn"``, ``"fastxml"``.
+        Names from configuration files, such as ``"plt"``, ``"swnn"`` and ``"fastxml"``.
     hyperparameters : dict, optional
         Hyperparameters that every listed estimator gets. Only hyperparameters that affect the choice of kernels are
-        needed: ``{"tree": "kmeans"}``.
+        needed, such as ``{"tree": "kmeans"}``.
     thresholds, inference : sequence of str
-        Names of methods: ``"sto"``, ``"gfm"``.
+        Names of methods, such as ``"sto"`` and ``"gfm"``.
     to : path, optional
-        Folder for the compiled kernels. In later processes, set ``NUMBA_CACHE_DIR`` to this folder, which may then be
-        read-only. By default the kernels are stored in the package.
+        Folder for the compiled kernels. Set ``NUMBA_CACHE_DIR`` to this folder in later processes, for which the folder
+        may be read-only. By default the kernels are stored in the package.
     cores : int
         Number of processes.
 
     Returns
     -------
     bool
-        Whether the folder contains all these kernels, compiled for this processor and the installed versions.
+        Whether the folder contains all requested kernels, compiled for this processor and the installed versions.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def compile_kernels(
         list(compile_parts(missing(parts), cores))
         return not missing(parts)
     finally:
-        os.environ["NUMBA_CACHE_DIR"] = before  # An empty value has the same effect as an unset variable.
+        os.environ["NUMBA_CACHE_DIR"] = before  # An empty NUMBA_CACHE_DIR is as good as none.
 
 
 def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[CompiledPart, float]]:
@@ -120,7 +120,7 @@ def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[C
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        except BaseException:  # After an interrupt, the remaining parts would run for minutes.
+        except BaseException:  # Without this code, parts would run for minutes after an interrupt.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
@@ -155,7 +155,7 @@ def _mark(part: CompiledPart) -> Path:
 
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return a few random instances, label sets and estimates. Each label of an instance has an estimate."""
+    """Return a few random instances, label sets and estimates. Every true label has an estimate."""
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
     X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy 1.11 has no random_array.
@@ -164,10 +164,10 @@ def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
 
 
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Compile the kernels that train an estimator and predict with it. Wrapped programs have no kernels.
+    """Compile the kernels that train an estimator and predict with it. Programs that xmlc wraps have no kernels.
 
-    Predictions include top k, estimates, and one threshold for each label. Ranking is compiled for float64, too,
-    because scikit-learn's vectorizers return float64.
+    The compiled predictions are the k top labels, estimates above one threshold, and estimates above a threshold for
+    each label. Ranking is compiled for float64, too, because scikit-learn's vectorizers return float64.
     """
     from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up
@@ -188,7 +188,7 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
 
 def compile_thresholds(methods: Sequence[str]) -> None:
-    """Compile the kernels that tune threshold methods and score label sets. Custom methods are skipped."""
+    """Compile the kernels that tune threshold methods and score label sets. Methods that users register are skipped."""
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.thresholds.bounds import priors
@@ -203,7 +203,7 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
 
 def compile_inference(methods: Sequence[str]) -> None:
-    """Compile the kernels that infer label sets and score them. Custom methods are skipped."""
+    """Compile the kernels that infer label sets and score them. Methods that users register are skipped."""
     from xmlc.inference.distributions import missed_below, truncation_bound
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights

@@ -90,7 +90,7 @@ def count_draws(replicate, times):
     replicate : int
         Number of the replicate, which selects the stream of random numbers.
     times : int32 (n,)
-        Receives the counts. The kernel adds 1 for each draw of an instance.
+        Receives the number of draws of each instance. The kernel adds the draws to the given numbers.
     """
     key = stream_key(DRAWS, replicate)
     for i in range(times.size):

@@ -1,12 +1,12 @@
-"""Compute metrics of label sets: F-measures, Jaccard and Hamming loss.
+"""Compute F-measures, Jaccard and Hamming loss of label sets.
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
 stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
 ``zero_division``, which is 1 in the papers. If ``zero_division`` is nan, labels or instances with two empty sets are
 left out of the mean, as in scikit-learn. If all labels or instances are left out, the mean is nan.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
-therefore import kernels and numba only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast, so the
+functions of this module import kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Agreement(NamedTuple):
     hits, positives, predicted : ndarray of int64, shape (m,)
         True positives, positives and predicted positives of each label.
     row_hits, row_positives, row_predicted : ndarray of int64, shape (n,)
-        The same counts for each instance.
+        True positives, positives and predicted positives of each instance.
     """
 
     hits: np.ndarray
@@ -117,7 +117,7 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
         together with macro-F.
     average : {"all", "present", "seen"}
         "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
-        "seen" over labels with a positive or a prediction. If no label qualifies, the mean is 0.
+        "seen" over labels with a positive or a prediction. If there is no such label, the mean is 0.
     beta : float
         Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 
@@ -138,7 +138,7 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the micro-averaged F_beta from counts summed over all labels: 2 TP / (P + predicted) for beta = 1.
+    """Return the micro-averaged F_beta, which is 2 TP / (P + predicted) for beta = 1 and counts summed over all labels.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 
 
 
 def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the mean of F_beta over instances: ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
+    """Return the mean over instances of F_beta, which is ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average:
 
 
 def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Return the micro-averaged Jaccard: TP / (P + predicted - TP) from counts summed over all labels.
+    """Return the micro-averaged Jaccard, which is TP / (P + predicted - TP) for counts summed over all labels.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _mean(values: np.ndarray) -> float:
 class AveragedOverlap(NamedTuple):
     """Hold a measure for which thresholds can be tuned: an overlap of two sets, and an average.
 
-    0/0 is 1, and a macro-average includes all labels.
+    The overlap of two empty sets is 1, and a macro-average includes all labels.
 
     Attributes
     ----------
@@ -289,7 +289,7 @@ def _tunable(average: Average) -> list[Measure[Agreement]]:
     return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
 
 
-# Records and tables list the measures in this order.
+# Records and tables list measures in the order of MEASURES.
 MEASURES: tuple[Measure[Agreement], ...] = (
     *_tunable("macro")[:1],
     Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
@@ -326,7 +326,7 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test set.
 
-    The result is nan if none of these labels occurs in the test set.
+    The result is nan if no label of these groups occurs in the test set.
     """
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
@@ -334,7 +334,7 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     return _mean(scores) if present.any() else math.nan
 
 
-# Each measure by frequency is macro-F over those labels of a frequency range that occur in the test set. Unlike P@k,
+# Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test set. Unlike P@k,
 # macro-F depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
@@ -352,12 +352,12 @@ def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
 
     Four measures are versions of macro-F:
 
-    - ``macro_f`` is the mean over all labels with 0/0 = 1.
-    - ``macro_f_zero`` is the mean over all labels with 0/0 = 0.
-    - ``macro_f_present`` is the mean over labels with a positive.
-    - ``macro_f_seen`` is the mean over labels with a positive or a prediction.
+    * ``macro_f`` is the mean over all labels with 0/0 = 1.
+    * ``macro_f_zero`` is the mean over all labels with 0/0 = 0.
+    * ``macro_f_present`` is the mean over labels with a positive.
+    * ``macro_f_seen`` is the mean over labels with a positive or a prediction.
 
-    For all other measures, 0/0 = 1. ``f2`` is F_beta with beta = 2.
+    All measures except versions of macro-F have 0/0 = 1. ``f2`` is F_beta with beta = 2.
     """
     return measure_scores(agreement(Y, Y_hat))
 
@@ -365,13 +365,13 @@ def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
     """Return the values of ``MEASURES`` by name, in the order of ``MEASURES``.
 
-    If ``names`` is given, only these measures are returned.
+    If ``names`` is given, the result contains only the measures with these names.
     """
     return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. Frequency ranges without a test label are left out.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. The result omits frequency ranges without a test label.
 
     Parameters
     ----------

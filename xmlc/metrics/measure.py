@@ -1,4 +1,4 @@
-"""Declare measures, and define the family of overlap measures of two sets: F_beta and Jaccard."""
+"""Declare measures, among them F_beta and Jaccard, which compare two sets by their overlap."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Measure(Generic[Scored]):
 class Overlap(NamedTuple):
     """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets.
 
-    The value is 1 for equal sets.
+    The measure of two equal sets is 1.
 
     F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation (1) of plt2016.
-    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every such measure grows with TP /
-    (recall * P + predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
-    example, Jaccard = F / (2 - F).
+    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every measure of this form grows with
+    TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
+    example, Jaccard is F / (2 - F).
 
     Attributes
     ----------
@@ -125,8 +125,8 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: The overlaps for which thresholds can be tuned, for each average. A key is the last part of a measure's name, such as
-#: ``f`` in ``macro_f``. A value is a printed name and an `Overlap`.
+#: OVERLAPS contains the measures for which thresholds can be tuned, without the average. A key is the last part of a
+#: measure's name, such as ``f`` in ``macro_f``. The entry of a key is a printed name and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

@@ -1,7 +1,7 @@
 """List all measures of rankings and of label sets, and group their names by use.
 
 Each measure is declared next to its function, in `xmlc.metrics.ranking` or `xmlc.metrics.classification`. Every new
-record contains the measures that are declared there. The CSV files and the long table show a measure if the records
+record contains all measures that these modules declare. The CSV files and the long table show a measure if the records
 contain it. Tables and the workflow import this module and must load fast, so this module does not import numba.
 """
 
@@ -18,11 +18,11 @@ OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEA
 ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA. Records of earlier versions may lack
-# any other measure.
+# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA. Records of earlier versions of xmlc may
+# lack measures that are in none of these three tuples.
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
-MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # MAXIMA depend only on the dataset.
+MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # The maxima of P@k depend only on the dataset.
 TUNABLE_MEASURES = tuple(TUNABLE)
 
 
@@ -37,6 +37,6 @@ FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predic
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 # MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# UNLABELLED_METHODS are threshold methods for macro-F that need no validation set. Each value is the method's
+# UNLABELLED_METHODS contains the threshold methods for macro-F that need no validation set. The value of a method is
 # ``zero_division``, the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

@@ -99,9 +99,9 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
 
     A point shows the share of true labels in a bin against the bin's mean estimate. Points lie on the diagonal if
     estimates are calibrated, and above the diagonal if estimates are too low. The bins of a group have equal sums of
-    estimates. A group has ten bins. The number of bins is smaller if the sum of the estimates in a bin would otherwise
-    be below ten. The legend shows the sum of estimates of each group, divided by the number of true labels. The number
-    of true labels includes labels without an estimate.
+    estimates. A group has ten bins, or fewer bins if the sum of the estimates in a bin would otherwise be below ten.
+    The legend shows the sum of estimates of each group, divided by the number of true labels. The number of true labels
+    includes labels without an estimate.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Compute progressive validation, which scores each prediction before the model is trained on the instance.
 
-Sources: Blum, Kalai and Langford, "Beating the hold-out", COLT 1999, and oplt2021, Section 5.2 and Figure 2. A curve
-has one value for each given number t, computed from the first t instances of the stream.
+The method is by Blum, Kalai and Langford, "Beating the hold-out", COLT 1999. oplt2021 uses the method in Section 5.2
+and Figure 2. A curve has one value for each given number t, computed from the first t instances of the stream.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def checkpoints(n: int) -> np.ndarray:
 def progressive_accuracy(Y: Matrix, labels: np.ndarray, instances: np.ndarray) -> np.ndarray:
     """Return, for each t, the share of the first t instances whose predicted label is true.
 
-    For instances with several labels, the share is precision at 1. Time is linear in the number of stored labels.
+    If instances have several labels, the result is precision at 1. Time is linear in the number of stored labels.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
         The truth, in the order of the stream.
     labels : ndarray of int32, shape (n, k)
-        The ranking of labels for each instance, predicted before a model is trained on the instance. Only the first
-        column is used. The value -1 counts as a wrong label.
+        The ranking of labels for each instance, predicted before a model is trained on the instance. The function uses
+        only the first column, the top label. The value -1 counts as a wrong label.
     instances : ndarray of int64
         The numbers t of instances, from 1 to n.
 
@@ -63,8 +63,8 @@ def constant_accuracy(Y: Matrix) -> float:
     """Return the accuracy of the best constant prediction, the most frequent label of the stream.
 
     The label is chosen with knowledge of the whole stream, so no constant prediction is more accurate. The same label
-    is predicted for all t. If the most frequent label of the first t instances were chosen for each t, the accuracy at
-    t = 1 would always be 1.
+    is predicted for all instances. If the most frequent label of the first t instances were chosen for each t, the
+    accuracy at t = 1 would always be 1.
     """
     Y = as_labels(Y)
     return float(np.bincount(Y.indices, minlength=1).max() / max(Y.shape[0], 1))

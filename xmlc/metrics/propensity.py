@@ -11,8 +11,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# Each pair (A, B) maps to names of datasets, in lower case, without prefix and separators. The names of the last pair
-# contain "wiki" or "amazon", but these datasets use `_OTHER`, the pair of datasets outside Wikipedia and Amazon.
+# Each pair (A, B) maps to names of datasets, in lower case, without prefix and separators. The pair `_OTHER` is for
+# datasets outside Wikipedia and Amazon. A few datasets whose names contain "wiki" or "amazon" also use `_OTHER`.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
@@ -29,12 +29,12 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
 
     Jain et al. (KDD 2016) use (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon and (0.55, 1.5) for all other datasets.
     The extreme classification repository, pyxclib and napkinXC use the same values. WikiTitles has the values of
-    Wikipedia, and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso have (A, B) of "all other
-    datasets" (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label features
+    Wikipedia, and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso have the values (0.55, 1.5)
+    (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label features
     (``lf-...``) has the values of the same dataset without label features.
 
-    The function accepts the dataset names of the repository, PECOS, napkinXC and X-Transformer. Case and separators do
-    not matter. Names without "wiki" and "amazon" get (0.55, 1.5).
+    The function accepts the dataset names of the repository, PECOS, napkinXC and X-Transformer. The function ignores
+    case, hyphens and other separators in a name. Names without "wiki" and "amazon" get (0.55, 1.5).
 
     Raises
     ------

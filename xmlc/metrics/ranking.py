@@ -1,15 +1,15 @@
-"""Compute metrics of rankings: P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and macro-averages.
+"""Compute P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and macro-averages of rankings.
 
-``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is the ranking in one of two forms:
+``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is a ranking of labels in one of two forms:
 
-- int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
-- sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
+* int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
+* sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
 
 `hits_at_k` raises an error for any other form, such as a dense matrix of predictions. Means are over all n instances,
 and an instance without true labels scores 0. All results are fractions.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast. Functions
-therefore import kernels and numba only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast, so the
+functions of this module import kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
 
-K = (1, 3, 5)  # The papers report measures for these values of k.
+K = (1, 3, 5)  # The papers report measures at k = 1, 3 and 5.
 
 
 class Ranked(NamedTuple):
@@ -45,7 +45,7 @@ class Ranked(NamedTuple):
     propensity : ndarray of float64, shape (m,)
         Propensities of the training set, as `propensities` returns them.
     scores : ndarray of float32, shape (n, max(K))
-        Probability estimates of the ranked labels. The array is empty if no measure needs estimates.
+        Probability estimates of the ranked labels. ``scores`` is empty if no measure needs estimates.
     """
 
     Y: CSR
@@ -107,8 +107,8 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal ranking's sum.
 
     nDCG is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1. The ideal ranking
-    puts ``min(k, |y|)`` true labels first. The result is the mean over instances. An instance without true labels has
-    no ideal ranking and scores 0, as in scikit-learn.
+    puts ``min(k, |y|)`` true labels first. The function returns the mean nDCG of the instances. An instance without
+    true labels has no ideal ranking and scores 0, as in scikit-learn.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return 1 / log2(r + 1) for ranks r = 1 .. k, and the cumulative sums for the first 0, 1, .. k ranks.
 
-    The sum over 0 ranks is set to 1.
+    The cumulative sum for 0 ranks is set to 1.
     """
     from xmlc.kernels import elementwise
 
@@ -173,11 +173,11 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return macro-precision at k: the mean precision over labels, with the k top labels as the prediction.
 
-    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. 0/0 is 0. Labels without an
-    instance in the test set therefore have no effect. Other programs divide the same sums by a larger number of labels.
-    Except for coverage, napkinXC divides by one more than the largest label number among true and ranked labels.
-    xCOLUMNs divides by m (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
-    multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
+    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. The precision of a label
+    that is never among the k top labels is 0. Other programs also sum over labels, but divide the sum by a number of
+    labels that may be larger. Except for coverage, napkinXC divides by one more than the largest label number among
+    true and ranked labels. xCOLUMNs divides by m (Schultheis et al., *Generalized test utilities for long-tail
+    performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -251,8 +251,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
     estimate and its share of true labels. The result is the mean error of the bins, weighted by the number of estimates
     in each bin (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024,
-    arXiv 2411.04276). Missing labels are left out. If all m labels were included, the error would be close to 0,
-    because nearly all estimates are close to 0.
+    arXiv 2411.04276). Missing labels (-1) are left out. The error of all m labels would be close to 0, because nearly
+    all estimates are close to 0.
 
     Parameters
     ----------
@@ -291,9 +291,9 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
-    A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all instances is divided by the sum
-    for the ideal ranking. The ideal ranking puts the true labels with the lowest propensities first. Without this
-    division, PSP may exceed 1.
+    A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all hits is divided by the sum for the
+    ideal ranking, because the sum may exceed the number of top labels. The ideal ranking puts the true labels with the
+    lowest propensities first.
 
     Parameters
     ----------
@@ -317,10 +317,10 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
-    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum of an
-    instance is divided by the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``. The sum over all instances is divided
-    by the sum for the ideal ranking of `psp_at_k`. The source is Jain et al. (KDD 2016), in the form that pyxclib and
-    napkinXC compute.
+    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum over the
+    hits of an instance is divided by the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``. The total over all
+    instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. The source is Jain et
+    al. (KDD 2016), in the form that pyxclib and napkinXC compute.
 
     Parameters
     ----------
@@ -345,8 +345,8 @@ def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: in
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
-    If ``discounted`` is true, weights and norms are the discounts and ideal sums of nDCG. Otherwise, weights and norms
-    are 1.
+    If ``discounted`` is true, weights and norms are the discounts and ideal sums of nDCG. If not, weights and norms are
+    1.
     """
     from xmlc.kernels.sums import pairwise
 
@@ -432,14 +432,14 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     relevant : ndarray of bool, shape (n, k)
         The shape is (n, m) for sparse scores if m is below k.
     n_true : ndarray of int, shape (n,)
-        The number of true labels.
+        The number of true labels of each instance.
 
     Raises
     ------
     XmlcError
         If the ranking has another number of instances, rows of different lengths or fewer than k columns. The error is
-        also raised if an entry is neither a label nor -1, a row contains a label twice, or a score is NaN. For example,
-        the rows of a dense matrix of predictions repeat a number.
+        also raised if an entry is neither a label nor -1, a score is NaN, or a row contains a label twice (as in a
+        dense matrix of predictions).
     """
     Y, _, relevant = _matched(Y, labels, k)
     return relevant, np.diff(Y.indptr)
@@ -473,7 +473,7 @@ OVER_LABELS = (
     *_of_ranking("macro_f", "Macro-F", macro_f1_at_k, in_tables=False),
     *_of_ranking("coverage", "Coverage", coverage_at_k, in_tables=False),
 )
-# Records and tables list the measures in this order.
+# Records and tables list measures in the order of MEASURES.
 MEASURES: RankingMeasures = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
 # The calibration errors need probability estimates, which some rankings lack.
 CALIBRATION = _at_each_k(
@@ -505,7 +505,7 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test instances.
 
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
-    n. The standard error is a fraction, as the measure is. The standard error is 0 for fewer than two instances.
+    n. Standard errors are fractions, like the measures. The standard error is 0 for fewer than two instances.
     """
     found, names = hits_at_k(Y, labels, max(K)), [f"{name}@{k}" for name in ("p", "ndcg") for k in K]
     return {name: standard_error(scores_of_instances(name, *found)) for name in names}
@@ -537,6 +537,6 @@ def standard_error(scores: np.ndarray) -> float:
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return the values of ``p@k`` and ``ndcg@k`` by name, for each k of ``K``. These measures need no training set."""
+    """Return ``p@k`` and ``ndcg@k``, which need no training set, by name for each k of ``K``."""
     ranked = Ranked(as_labels(Y), labels, np.empty(0))
     return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}

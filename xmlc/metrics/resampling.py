@@ -5,8 +5,8 @@ the replicate. Two records of the same test set therefore use the same replicate
 replicates estimates the error due to the choice of test instances. The standard deviation also works for the difference
 of two records, or any other number computed from both records.
 
-Tables read the replicates from records and must load fast. Functions therefore import kernels only when they draw
-instances.
+Tables read the replicates from records and must load fast, so the functions of this module import kernels only when
+they draw instances.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xmlc.metrics.classification import Agreement, measure_scores
 from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
 REPLICATES = 50  # With 50 replicates, the relative error of a standard error is about 10 %.
-DIGITS = 4  # Records store differences with this number of significant digits.
+DIGITS = 4  # Records store resampled measures with this number of significant digits.
 OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
@@ -47,7 +47,7 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
     count : callable
         Function that takes the number of copies of each instance, int32 of shape (n,), and returns the `Agreement`.
     metrics : mapping of str to float
-        Values of these measures on the test set.
+        Values of all resampled measures on the test set.
     """
     return _differences((measure_scores(count(draws(n, each)), OF_SETS) for each in range(REPLICATES)), metrics)
 
@@ -61,7 +61,7 @@ def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float
     labels : ndarray of int32, shape (n, max(K))
         Ranking of the test set.
     metrics : mapping of str to float
-        Values of these measures on the test set.
+        Values of all resampled measures on the test set.
     """
     from xmlc.kernels.elementwise import mean
 
