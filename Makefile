@@ -3,12 +3,13 @@
 # in any order. You need Python 3.11 or newer, pip, make and git, and nothing else.
 PYTHON ?= python3
 CORES  ?= 2
-# The extras that `make env` installs in addition to `workflow`, such as EXTRAS=baselines,tune. KNOWN lists all extras.
+# `make env EXTRAS=baselines,tune` installs the extras baselines and tune in addition to workflow. KNOWN lists all
+# extras.
 EXTRAS ?=
 # LOWEST=1 installs the oldest versions that pyproject.toml allows instead of the versions in constraints.txt.
 LOWEST ?=
 KNOWN  := text serve test lint docs report baselines release tune slurm storage
-# The folder of the environment. The assignment is not `?=`, because some shells define a variable ENV.
+# ENV is the folder of the environment. `ENV ?= .venv` would not work in shells that define a variable ENV.
 ENV     = .venv
 BIN    := $(CURDIR)/$(ENV)/bin
 comma  := ,
@@ -16,7 +17,7 @@ LISTED := $(subst $(comma), ,$(EXTRAS))
 $(foreach extra,$(filter-out $(KNOWN),$(LISTED)),$(error EXTRAS has $(extra); expected some of $(KNOWN), separated by commas))
 CONSTRAINTS = $(if $(LOWEST),$(ENV)/lowest.txt,constraints.txt)
 # pip compiles no modules to bytecode here, because many are never imported. A module is compiled at its first import.
-# Many containers disable bytecode, and each process would then compile its imports again.
+# Containers that disable bytecode would compile each module in each process, so make enables bytecode.
 export PYTHONDONTWRITEBYTECODE =
 # The output of pip goes into a file. If pip fails, the last lines of the file are shown.
 SAID = $(ENV)/install.log
@@ -31,7 +32,7 @@ INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(
 env: $(ENV)/has-base $(LISTED:%=$(ENV)/has-%)
 
 # The programs of an environment contain its path, so an environment is rebuilt if the project was copied or moved. The
-# stamp of the environment contains the path of the project. An empty stamp does not cause a rebuild.
+# stamp of the environment contains the path of the project. If the stamp is empty, the environment is not rebuilt.
 BUILT_IN = $(shell cat $(ENV)/has-base 2>/dev/null)
 MOVED   := $(if $(findstring |$(BUILT_IN)|,||$(CURDIR)|),,moved)
 
@@ -66,8 +67,8 @@ demo: $(ENV)/has-base
 
 # The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
 # comparison was impossible. Normally make exits with 2 if any command fails. With -q, make passes on the status and
-# still runs commands that begin with +. A separate make without -q builds the prerequisites. If you request other
-# targets too, make exits with 2 instead of 1.
+# still runs commands that begin with +. Because -q builds nothing, a second make without -q builds the prerequisites.
+# If you request other targets together with `compare`, make exits with 2 instead of 1.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -79,9 +80,9 @@ compare:
 	$(FIRST) env
 	$(ASK)PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
-# results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The data
-# come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit. `make
-# accept` rebuilds the tables and accepts the new ones as reference tables.
+# results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The small
+# datasets come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit.
+# `make accept` rebuilds the tables and accepts the new ones as reference tables.
 MIRROR ?= $(XMLC_MIRROR)
 TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
@@ -96,10 +97,10 @@ reference:
 accept: reference-tables
 	PATH="$(BIN):$$PATH" xmlc accept results/tables results/reference
 
-# Five seeds on all datasets of config/reference.yaml take hours. The results are tables, the runs behind the intervals,
-# and records.
+# Five seeds on all datasets of config/reference.yaml take hours. `make five-seeds` stores tables, records, and the
+# single runs from which the intervals are computed.
 FIVE = results/reference/five-seeds
-# A mirror may have estimates of a neural model for this dataset.
+# A mirror may contain estimates of a neural model for the dataset attentionxml-eurlex.
 SCORED = attentionxml-eurlex
 
 five-seeds: $(ENV)/has-base
@@ -111,8 +112,8 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
 # The rehearsal checks that everything works on this machine, and compares its measured costs with the estimates. The
-# rehearsal runs all models and tables of the papers with one seed, in a separate folder. The rehearsal's data are
-# synthetic, in the shapes of the papers' large datasets, with one in ROWS of the instances.
+# rehearsal runs all models and tables of the papers with one seed, in a separate folder. The rehearsal's datasets are
+# synthetic, with the shapes of the papers' large datasets, but 1/ROWS of the instances.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
@@ -132,9 +133,9 @@ report: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc report
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('results/report/index.html').resolve().as_uri())"
 
-# `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. The comparison
-# takes an hour on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and .venv-libmultilabel.
-# The answers of all programs stay in results/<dataset>/programs.
+# `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. Comparing all
+# programs takes an hour on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and
+# .venv-libmultilabel. The answers of all programs stay in results/<dataset>/programs.
 PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
 
 programs: $(ENV)/has-base $(ENV)/has-baselines
@@ -155,17 +156,17 @@ test: $(ENV)/has-test
 test-all: $(ENV)/has-test
 	$(PYTEST) $(TESTS)
 
-# `bounds` runs the fast tests of kernels, in which any index outside an array is an error. Checked kernels need a
-# separate cache. `test-rest` runs all other tests. CI runs `bounds` and `test-rest` on the newest Python, so each test
-# runs once.
+# `bounds` runs the fast tests of kernels, in which any index outside an array is an error. Kernels with index checks
+# are cached in a separate folder. `test-rest` runs all tests that `bounds` does not run. CI runs `bounds` and
+# `test-rest` on the newest Python, so each test runs once.
 bounds: $(ENV)/has-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" $(PYTEST) -p bounds -m "kernels and not slow"
 
 test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
-# `fuzz` tries N mutated inputs of each format and kills a run at all moments. CI tries only some inputs and moments, to
-# save time.
+# `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. To save time, CI tries only
+# some of the inputs and moments.
 N ?= 100000
 
 fuzz: $(ENV)/has-test
@@ -180,13 +181,13 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" snakemake --lint
 
 # `docs` builds a site from the pages of docs/, the docstrings, and the report of the runs in
-# results/reference/five-seeds. Any warning is an error.
+# results/reference/five-seeds. A warning of Sphinx counts as an error.
 docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
 
-# The report is built in the folder of the unpacked records. Links in this folder lead to the other inputs of the
-# report, so that the report shows the original paths.
+# The report is built in the folder of the unpacked records. The folder of the records also has links to all other
+# inputs of the report, so that the report shows the original paths.
 report-of-five-seeds: $(ENV)/has-base
 	rm -rf docs/_runs docs/_page && mkdir -p docs/_runs/results/figures docs/_runs/logs docs/_page
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
@@ -194,8 +195,8 @@ report-of-five-seeds: $(ENV)/has-base
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
 	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report
 
-# A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files must state the
-# same version.
+# A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files that contain the
+# version number must agree.
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' xmlc/__init__.py)
 DAY     = $(shell sed -n '/^## /{s/^## $(VERSION) - //p;q;}' CHANGELOG.md)
 

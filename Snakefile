@@ -1,6 +1,6 @@
-# The entry point of the suite. `snakemake --cores 8` builds everything that config/config.yaml lists. README.md and
-# docs/running.md list other targets. The files data, train, measure, labels and tables in workflow/rules/ have a rule
-# for each step of `xmlc`. The helper functions of all rules are in common.smk.
+# This file is the entry point of the suite. `snakemake --cores 8` builds everything that config/config.yaml lists.
+# README.md and docs/running.md list other targets. The files data, train, measure, labels and tables in workflow/rules/
+# have a rule for each step of `xmlc`. The helper functions of all rules are in common.smk.
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -50,7 +50,7 @@ onstart:
     )
     tell_plan()
     # To limit jobs per second, Snakemake 9.27 keeps waking its scheduler every second for each finished job. After 900
-    # jobs, these wake-ups took 0.4 of a core.
+    # jobs, the wake-ups of the scheduler took 0.4 of a core.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
@@ -82,7 +82,7 @@ for target, files in plan.targets(project).items():
             target
         default_target: target == "all"
         input:
-            lambda wildcards, files=in_one_line()(files): files(),  # A study's rules may also use `target` as input.
+            lambda wildcards, files=in_one_line()(files): files(),  # Rules of a study may use `target` as input.
         localrule: True
         message:
             f"All files of target {target} are up to date"

@@ -1,4 +1,5 @@
-# Helper functions of the rules. Most functions look up a job's settings in the configuration by the job's wildcards.
+# The rules call these helper functions. Most functions look up a job's settings in the configuration by the job's
+# wildcards.
 import atexit
 import os
 from contextlib import suppress
@@ -13,7 +14,7 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report, save_settings
 
-# `dropped` matches datasets whose models are deleted after use (`keep_models`). `kept` matches all other datasets.
+# `dropped` matches datasets whose models are deleted after use (`keep_models`), and `kept` matches all other datasets.
 dropped = jobs.dropped(project)
 kept = rf"(?!(?:{dropped})/){paths.NAME}"
 # If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. If models are deleted, each
@@ -41,7 +42,7 @@ def time(step, wildcards, attempt, runs=1):
 
 
 def threads(wildcards, most=None):
-    """Return a job's number of threads. The model or the settings define the number. ``most`` is an upper limit."""
+    """Return a job's number of threads, which the model or the settings define, but at most ``most``."""
     given = project.models[wildcards.model].threads or project.settings.threads
     return min(given, most or given)
 
@@ -57,7 +58,7 @@ def source(wildcards):
 
 
 def mirror(wildcards, output):
-    """Return the option `--mirror`. The argument `output` keeps Snakemake from rerunning jobs for a new mirror."""
+    """Return the option `--mirror`. Because of the argument `output`, a new mirror reruns no jobs."""
     return ["--mirror", project.settings.mirror] if project.settings.mirror else []
 
 
@@ -144,6 +145,6 @@ def tell_plan():
 def tell_plan_of_dry_run():
     """Print the plan and the jobs of a dry run. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
     if workflow.dryrun:
-        with suppress(XmlcError):  # Planning has already ended with this error.
+        with suppress(XmlcError):  # The XmlcError has already ended the planning.
             tell_plan()
         console.list_jobs()

@@ -1,6 +1,7 @@
 # These rules compute label sets, either with a threshold for each label or by inference for each instance. The first
-# rule tunes all threshold methods of a model on the validation estimates and evaluates them on the test set. The
-# records of all methods are in one folder, the output of the rule, because each model has its own list of methods.
+# rule of this file tunes all threshold methods of a model on the validation estimates and evaluates them on the test
+# set. The records of all methods are in one folder, the output of the rule, because each model has its own list of
+# methods.
 rule thresholds:
     input:
         data="results/{dataset}/data",
@@ -60,8 +61,9 @@ rule thresholds_without_validation:
         " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
-# This rule runs all inference methods of a model. For `full`, the methods use the model's samples or marginals, which
-# are drawn or estimated once. For 80 % of the training set, the methods use the estimates that thresholds are tuned on.
+# This rule runs all inference methods of a model. For a model of the full training set, the methods use samples or
+# marginals, which are drawn or estimated only once. For a model of 80 % of the training set, the methods use the
+# estimates on which thresholds are tuned.
 rule infer:
     input:
         data="results/{dataset}/data",

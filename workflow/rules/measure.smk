@@ -1,4 +1,4 @@
-# These rules measure models by rankings, estimates, first trees of forests, sweeps and streams.
+# These rules rank labels, write estimates, and score forests, sweeps over a hyperparameter, and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
@@ -9,7 +9,7 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks batched models.
+        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks all others.
     priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
@@ -63,7 +63,7 @@ use rule estimate as estimate_and_drop with:
         dataset=dropped,
 
 
-# This rule scores a forest with several numbers of its first trees.
+# This rule scores the first trees of a forest, for several numbers of trees.
 rule forest:
     input:
         data="results/{dataset}/data",

@@ -24,8 +24,8 @@ rule tune:
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
     shell:
-        # SMAC iterates over sets of strings. Without a fixed hash seed, the order of these strings would differ between
-        # processes.
+        # SMAC iterates over sets of strings. Without a fixed hash seed, the order of strings in a set would differ
+        # between processes.
         "PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
 
@@ -41,7 +41,7 @@ rule train:
         "logs/{dataset}/{model}/seed{seed}/{split}/train.log",
     wildcard_constraints:
         dataset=kept,
-        # This rule trains no batched models.
+        # Other rules train models with the key `batch_seeds`.
         model=rf"(?!(?:{batched_models})/seed\d+/full/)(?:{jobs.one_of(project.models)})",
     conda:
         "../envs/xmlc.yaml"
@@ -64,8 +64,8 @@ rule train:
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
-# This rule trains models on datasets whose models are deleted. The model's folder is temporary, and the record of its
-# training stays.
+# This rule trains models that are deleted after use (`keep_models`). The model's folder is temporary, and the record of
+# its training stays.
 use rule train as train_and_drop with:
     output:
         model=temp(directory("results/{dataset}/{model}/seed{seed}/{split}/model")),
@@ -76,8 +76,8 @@ use rule train as train_and_drop with:
 
 
 # Training a model with the key `batch_seeds` takes less time than starting two processes. On a cluster, each job also
-# starts Snakemake. One job therefore trains and ranks such a model with all seeds. Each list of seeds in the suites
-# needs a separate rule, because the outputs of a rule's jobs differ only in wildcards.
+# starts Snakemake. One job therefore trains and ranks a model with the key `batch_seeds` for all seeds. Each list of
+# seeds in the suites needs a separate rule, because the outputs of a rule's jobs differ only in wildcards.
 for seeds, models in jobs.batched_models(project).items():
 
     rule:
