@@ -9,7 +9,7 @@ import shutil
 from xmlc.core.checksums import Damaged
 from xmlc.core.errors import WRITING_ONLY
 
-MADE = "resources", "results"  # Steps of the workflow write to these folders.
+MADE = "resources", "results"  # Steps of the workflow write their files to these two folders.
 AGAIN = "then run the same command again."
 MOVE_AWAY = f"Move it away or choose another path, {AGAIN}"
 ADVICE = {
@@ -41,14 +41,14 @@ def sentence_of(error: OSError) -> str | None:
     str or None
         None if the error does not come from the operating system.
     """
-    # A failed copy of a folder raises this error, which contains a list of sources, targets and reasons.
+    # A failed copy of a folder raises shutil.Error, which contains a list of sources, targets and reasons.
     if isinstance(error, shutil.Error):
         reasons = error.args[0] if error.args else ()
         return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    # If an error of a copy names two files, the second file was being written.
+    # The error of a failed copy names two files. The second file is the target of the copy.
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"
@@ -63,7 +63,8 @@ def message_of(error: Exception) -> str:
 
     If a result of the workflow is damaged, the message contains the command that rebuilds the result.
 
-    The text of the exception itself does not contain this command, because users of the library may have no workflow.
+    The text of `Damaged` itself does not contain the snakemake command, because users of the library may have no
+    workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
         return f"{error.file}: {error.fault}. Delete {error.target} and rebuild it: snakemake {error.target}"

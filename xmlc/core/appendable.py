@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-# Extra bytes allocated for later parts, so that an array rarely moves. The extra bytes are at most a quarter of the
-# array.
+# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in memory. The extra
+# bytes are at most a quarter of the array, too.
 MORE = 1 << 26
 
 
@@ -32,8 +32,8 @@ class Appendable:
     Parameters
     ----------
     folder : Path or None
-        Folder for the files ``<name>.npy``. None keeps the arrays in memory, where they grow in place. If an array has
-        to move, the operating system moves its pages without a copy.
+        Folder for the files ``<name>.npy``. With None, the arrays are in memory and grow in place. If an array has to
+        move, the operating system moves its pages without a copy.
     ending : str
         Suffix of each file's name, for models with several arrays of the same name.
     """
@@ -41,8 +41,8 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # If there is a folder, these arrays have no rows. The arrays only store the dtype and the lengths of all axes
-        # except the first.
+        # If ``folder`` is given, the arrays in this dict have no rows. They only store the dtype and the lengths of all
+        # axes except the first.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
@@ -69,7 +69,7 @@ class Appendable:
                 expected = f"{array.dtype}{array.shape[1:]} as before"
                 raise TypeError(f"{name}: found {task.dtype}{task.shape[1:]}, expected {expected}")
             if self._folder is not None:
-                # `tofile` is not used, because it does not report a full disk.
+                # `ndarray.tofile` is not used, because it does not report a full disk.
                 self._files[name].write(np.ascontiguousarray(task).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
@@ -93,7 +93,7 @@ class Appendable:
     def _mapped(self, name: str) -> np.ndarray:
         """Map a finished file as an array.
 
-        `np.memmap` is not used: it would pickle a file name that may become invalid.
+        `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may become invalid.
         """
         with open(self._files[name].name, "rb") as file:
             npy.read_magic(file)
@@ -130,8 +130,8 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
     """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
 
     The block must not change the arrays. For speed, the block should read each part of an array many times before the
-    next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks. If the system does not
-    count the pages of files, no pages are released.
+    next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks of the memory. If the
+    system does not count the pages of files, no pages are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()

@@ -26,7 +26,7 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS put these files into any folder.
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS create files with these names in any folder.
 REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
 Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
 State = tuple[int, int, int]  # Inode, size in bytes and modification time of a file, in nanoseconds.
@@ -38,8 +38,8 @@ class Damaged(XmlcError):
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder to restore. If the target is a folder, its files
-        were written together.
+        The changed file, the kind of change, and the file or folder to restore. All files in a ``target`` folder were
+        written together.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
@@ -61,7 +61,7 @@ def verify_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Check that a file in a folder is unchanged. Each process reads the file only once.
+    """Check that a file in a folder is unchanged. A process reads each unchanged file only once for this check.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def checksum_of(path: str | os.PathLike[str]) -> str:
 
 
 def checksum_now(path: Path) -> str:
-    """Return the checksum of a file's current content. Each process reads the file only once."""
+    """Return the checksum of a file's current content. A process reads each unchanged file only once."""
     return _checksum(str(path), state_of(path))
 
 
@@ -101,7 +101,7 @@ def contents(folder: Path) -> list[str]:
     last status change (ctime) are compared, because `cp -p` gives a new file an old modification time.
     """
     listed, since = Files(), 0
-    with suppress(Damaged):  # A folder that was copied by hand may have no list.
+    with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
         listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -153,7 +153,7 @@ def written_with(file: Path) -> Path:
 def list_files(folder: Path) -> None:
     """Write the list of checksums of a folder, including subfolders.
 
-    No other process may write to the folder meanwhile.
+    While this function runs, no other process may write to the folder.
     """
     files: Files = {}
     for file in sorted(folder.rglob("*")):
@@ -170,7 +170,7 @@ def listed_in(folder: Path) -> Files:
     Raises
     ------
     Damaged
-        The list is missing or unreadable, or it was edited.
+        The list of checksums is missing or unreadable, or was edited.
     """
     file = folder / NAME
     try:
@@ -197,7 +197,7 @@ def unlisted_in(folder: Path) -> list[str]:
 def state_of(path: str | os.PathLike[str]) -> State:
     """Return inode, size and modification time of a file.
 
-    Each edit or replacement of the file changes at least one number.
+    If a file is edited or replaced, at least one of these three numbers changes.
     """
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns

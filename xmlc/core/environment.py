@@ -29,7 +29,7 @@ PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # Bytes of one unit of ``ru
 class Environment(TypedDict, total=False):
     """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    `environment` returns all keys. Records of other versions may lack some keys.
+    The function `environment` returns all keys. Records of other versions of xmlc may lack some keys.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class StepCosts(TypedDict):
     threads : int
     cpu : str
     cpu_seconds : float
-        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack this key.
+        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack ``cpu_seconds``.
     """
 
     name: str
@@ -123,8 +123,8 @@ def _entry(file: str, name: str) -> str:
 def peak_bytes() -> int:
     """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
-    Linux resets VmHWM for each program. In ``getrusage``, however, a child process inherits the peak of its parent. The
-    peak of a child is therefore at least the peak of this process, and the maximum of both is correct.
+    The peak of this process is VmHWM, which Linux resets for each program. The peak of ended children is from
+    ``getrusage``, in which a child starts with the peak of its parent. The maximum of both numbers is still correct.
     """
     return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
@@ -142,8 +142,8 @@ def process_seconds() -> float:
     writing.
     """
     try:
-        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2, the program's name, may contain
-        # spaces, and ends with the last bracket.
+        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2 of /proc/self/stat is the program's
+        # name, which may contain spaces and ends with the last bracket.
         ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
@@ -164,10 +164,10 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Return the costs of one step of the workflow until now. Call this function last.
+    """Return the costs of one step of the workflow until now. Call this function at the end of the step.
 
-    If a process runs several steps, the first step includes the start of the process. Each other step begins when the
-    previous step ends.
+    If a process runs several steps, the first step includes the start of the process. The measurement of each later
+    step begins when the previous step ends.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def step_costs(
     Returns
     -------
     StepCosts
-        The arguments and the measured costs: ``seconds`` (wall, of `process_seconds`), ``cpu_seconds``, ``peak_bytes``
-        (resident memory) and ``written_bytes``.
+        The arguments of this function and four measured costs: ``seconds`` (wall, of `process_seconds`),
+        ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
     """
     until, cpu_until = process_seconds(), cpu_seconds()
     seconds, cpu = until - _charged[0], cpu_until - _charged[1]
@@ -223,24 +223,24 @@ def in_turns(
     """Run every task once per round, so that other load on the machine affects all tasks.
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
-    memory together. From the second round on, the task can also reuse the released memory at once. A virtual machine
-    may return free memory to its host after two seconds. The first use of 590 MB takes 1.1 s if the memory was
-    returned, and .07 s if it was not.
+    memory together. From the second round on, the task reuses the memory of its released result at once. Otherwise a
+    virtual machine might return the free memory to its host, for example after two seconds. The first use of 590 MB of
+    returned memory takes 1.1 s instead of .07 s.
 
     Parameters
     ----------
     tasks : dict of callable
     rounds : int
     at_least : float
-        Seconds. A task that takes less time is repeated for this time in each round. The best time of the repetitions
-        is recorded.
+        Minimum seconds of a task in each round. A task that takes less time is repeated for ``at_least`` seconds, and
+        the best time of the repetitions is recorded.
 
     Returns
     -------
     seconds : dict
-        A list of wall seconds for each task, one number per round. The keys are the names of tasks.
+        Maps the name of each task to a list of wall seconds, one number per round.
     results : dict
-        The last result of each task. The keys are the names of tasks.
+        Maps the name of each task to the task's last result.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     results: dict[str, T] = {}

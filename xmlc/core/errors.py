@@ -6,9 +6,9 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-# Writing raises these errors, and reading never does.
+# These error codes occur only when a program writes, never when it reads.
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-# Errors that the machine causes, such as a full disk. The program or the content of a file is not the cause.
+# These error codes are due to the machine, such as a full disk, and not to the program or to the content of a file.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 #: Maps former names of hyperparameters, options, commands and keys to present names. Error messages suggest the present
@@ -96,6 +96,6 @@ def is_of_the_machine(error: BaseException) -> bool:
 
 
 def let_through(error: BaseException) -> None:
-    """Raise an error again if the machine caused it. The caller would otherwise rebuild a file in vain."""
+    """Raise an error again if the machine caused it, because rebuilding the file would not help."""
     if is_of_the_machine(error):
         raise error

@@ -23,7 +23,8 @@ def import_file(file: str | Path) -> ModuleType:
     ------
     XmlcError
         The file does not exist or is not Python, or it imports a package that is not installed. The error is also
-        raised if the file imports a module in its folder, and this process has another module of that name.
+        raised if the file imports a module in its folder, but this process has already imported another module of that
+        name.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -44,7 +45,7 @@ def import_file(file: str | Path) -> ModuleType:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Raise an error if a file imports a module in its folder, and this process has another module of that name."""
+    """Raise an error if a file imports a helper module, but this process has another module of that name."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
@@ -85,5 +86,5 @@ def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
         yield
     finally:
         for place in places:
-            sys.path.remove(place)  # Remove only the first occurrence, which this function added.
+            sys.path.remove(place)  # Remove only the first occurrence of the folder, which this function added.
         sys.path += [place for place in places if place not in sys.path]

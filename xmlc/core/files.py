@@ -23,7 +23,7 @@ from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
-# Seconds after which temporary files of other machines are removed. No job runs longer than this.
+# Seconds after which temporary files of other machines are removed. No job runs longer than a week.
 FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks its temporary file within this number of seconds after the file's creation.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
@@ -36,15 +36,15 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. A missing file is created. The file is never removed, so that two processes cannot lock
-        different files of the same name.
+        The file or folder. If the file does not exist, it is created. The lock file is never removed, so that two
+        processes cannot lock different files of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
     Yields
     ------
     bool
-        False if the file system has no locks. In this case, other processes are not excluded.
+        False if the file system has no locks, so that other processes can enter the block, too.
 
     Raises
     ------
@@ -88,14 +88,14 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     use deleted files that they have mapped. Processes on other machines of a network file system lose deleted
     files.
 
-    If the process is killed, either the old or the new folder is complete. Between two renamings, no folder has the
-    name ``path`` for a moment.
+    If the process is killed, either the old or the new folder is complete. For a moment between two renamings, no
+    folder has the name ``path``.
 
     Raises
     ------
     XmlcError, OSError
-        The folder cannot be replaced (`check_replaceable`), and nothing was changed. The folder is checked before the
-        block and at its end.
+        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains unchanged. This is checked
+        before the block and at the end of the block.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -145,9 +145,9 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 def remove_leftovers(place: Path) -> set[str]:
     """Remove the temporary files and folders that ended processes left in a folder.
 
-    Return the names of all temporary files and folders found, removed or not.
+    Return the names of all temporary files and folders that were in the folder, even of those that remain.
 
-    Locks may work only within one machine. Temporary files of other machines are therefore removed after a week.
+    Locks may work only within one machine. Therefore temporary files of other machines are removed after a week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
@@ -184,7 +184,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     ------
     XmlcError
         The path is a file, a symbolic link, a folder without write permission, the working directory or one of its
-        parents. The error is also raised if a folder with files has no list of checksums, or contains a file without
+        parents. `XmlcError` is also raised if a folder with files has no list of checksums, or contains a file without
         checksum.
     """
     path = checked_path(path)
@@ -208,7 +208,7 @@ def replace_folder(new: Path, path: Path) -> None:
     Raises
     ------
     XmlcError, OSError
-        The old folder cannot be replaced (`check_replaceable`), and nothing was changed.
+        The old folder must not be replaced (see `check_replaceable`), and remains unchanged.
     """
     check_replaceable(path)
     if not path.exists():

@@ -6,8 +6,8 @@ stored in a folder whose name is a digest of the code. The digest includes all f
 they import. Kernels in users' files are stored in numba's usual place.
 
 Numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
-could get the same file name. Therefore only one process at a time reads or compiles a kernel. Other processes wait. If
-the file system has no locks, no kernel is stored.
+could get the same file name. Therefore only one process at a time reads or compiles a kernel, and other processes wait
+for it. If the file system has no locks, no kernel is stored.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def _keep(kernel: Any) -> None:
     """Make numba store a kernel in the folder of `Locator`. One process at a time reads or compiles the kernel."""
-    # Numba chooses the location in `enable_caching`. Numba's settings hold for all kernels of this process, so the
-    # settings are changed only for this call.
+    # Numba chooses the folder of a kernel in `enable_caching`. Numba's settings hold for all kernels of this process,
+    # so the settings are changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -79,25 +79,29 @@ def _keep(kernel: Any) -> None:
         with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
             try:
                 return compile_kernel(signature)
-            # A power failure can leave incomplete files of a kernel. The files are removed, and the kernel is compiled
-            # again.
+            # After a power failure, the files of a kernel may be incomplete. Incomplete files are removed, and the
+            # kernel is compiled again.
             except (EOFError, pickle.UnpicklingError):
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
-            except OSError:  # The kernel is compiled, but cannot be stored, for example on a full disk.
+            except OSError:  # The kernel was compiled but could not be stored, for example on a full disk.
                 pass
             return compile_kernel(signature)
 
     kernel.compile = compile_alone
 
 
-# Maps each lock file in use to whether this process holds the lock. False means that the file system has no locks.
+# Maps each lock file in use to whether this process holds the lock. The value False means that the file system has no
+# locks.
 _held: dict[Path, bool] = {}
 
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Hold a kernel's lock while the kernel is read or compiled. A recursive kernel already has the lock."""
+    """Hold a kernel's lock while the kernel is read or compiled.
+
+    If the kernel is recursive, the process may already hold the lock.
+    """
     with ExitStack() as stack:
         if file not in _held:
             _held[file] = False
@@ -114,7 +118,7 @@ class Locator:
     """
 
     def __init__(self, py_file: str):
-        self._py_file = py_file  # Numba's warnings contain the attribute ``_py_file``.
+        self._py_file = py_file  # Numba prints the attribute ``_py_file`` in warnings.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
         room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name
@@ -132,7 +136,7 @@ class Locator:
     def get_source_stamp(self) -> str:
         """Return a text that changes with the code of a user's file. Numba then compiles the kernels of the file again.
 
-        For files of the package, the text is empty, because the name of the cache folder changes with the code.
+        For files of xmlc, the text is empty, because the name of the cache folder already changes with the code.
         """
         return "" if self._inside else source_digest([self._py_file])
 
@@ -143,7 +147,7 @@ class Locator:
     def ensure_cache_path(self) -> None:
         """Raise an error if this process does not hold the lock.
 
-        Without the lock, numba must not write to the folder.
+        A process without the lock must not write to the cache folder.
         """
         if not all(_held.values()):
             raise OSError(f"{self._folder}: no locks")
@@ -152,8 +156,8 @@ class Locator:
 def kernel_folder() -> Path:
     """Return the folder for kernels with the current code.
 
-    The folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If the package is read-only,
-    the folder is in the user's cache. If nothing can be written, each process compiles its own kernels.
+    The cache folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If the package is
+    read-only, the cache folder is in the user's cache. If no folder is writable, each process compiles its own kernels.
     """
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
@@ -171,8 +175,8 @@ def kernel_digest() -> str:
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
-    An empty file in the folder has a name with a digest of the package's text. If the text is unchanged, this file is
-    enough to find the folder, without parsing, which is slow.
+    The name of an empty file in the cache folder contains a digest of the package's source text. If the source text is
+    unchanged, the file name is enough to find the cache folder. Otherwise the package has to be parsed, which is slow.
     """
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):

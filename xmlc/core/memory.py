@@ -25,11 +25,11 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        # Control groups of version 2 have no kind. In version 1, control groups of memory have the kind "memory". In a
-        # container, the path may be a path of the host.
+        # In version 1 of Linux's control groups, the group that limits memory has the kind "memory". In version 2,
+        # control groups have no kind. In a container, the path of the control group may be a path of the host.
         if kinds in ("", "memory"):
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
-                with suppress(OSError, ValueError):  # The limit's file may not exist, or may contain `max`.
+                with suppress(OSError, ValueError):  # The file with the memory limit may be missing, or contain `max`.
                     found.append(int((groups / group / name).read_text(encoding="ascii")))
     return min(found)

@@ -1,16 +1,15 @@
 """Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
-Numba optimises every function that a kernel calls, and compiles the function to machine code. Then numba compiles the
-same function again as part of the kernel. The first compilation takes a third of the time of a first call, and does not
-change the kernel's machine code. With this module, only functions that Python calls are compiled to separate machine
-code. Numba also compiles a function for each type and caller of ``np.empty`` and ``np.zeros``. The compilations of
-``np.empty`` and ``np.zeros`` take a tenth of the time of a first call. With this module, the code of both functions
-becomes part of the kernel.
+Numba compiles every function that a kernel calls twice: first to separate machine code, and then again as part of the
+kernel. The separate machine code takes a third of the time of a first call, and does not change the kernel. With this
+module, only functions that Python calls are compiled to separate machine code. Numba also compiles ``np.empty`` and
+``np.zeros`` anew for each type and each calling function, which takes a tenth of the time of a first call. With this
+module, the code of ``np.empty`` and ``np.zeros`` becomes part of the kernel.
 
 Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. If the import
-fails, `xmlc.core.kernel_cache` uses only documented parts of numba. Results are bit-identical, but the first call takes
-longer. To allow a later version of numba, raise `NEWEST` and the bound in pyproject.toml. Then run
-tests/core/test_kernel_cache.py and `make bits`.
+fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results are
+bit-identical, but the first call takes longer. To allow a later version of numba, raise `NEWEST` and the bound in
+pyproject.toml. After raising `NEWEST`, run tests/core/test_kernel_cache.py and `make bits`.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-    # Numba recognizes recursive kernels by this counter, so both forms share it.
+    # Numba recognizes recursive kernels by this counter, so both compiled forms of a kernel use the same counter.
     kernel._compiling_counter = called._compiling_counter
     kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
     return kernel
@@ -71,7 +70,7 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
 def allocating(zero: bool) -> Any:
     """Return an implementation of ``np.zeros`` (if ``zero`` is true) or ``np.empty`` for kernels.
 
-    With numba's own implementations, numba compiles a function for each type and caller.
+    By default, numba compiles ``np.zeros`` and ``np.empty`` for each type and each calling function.
     """
 
     def allocate(typing_context: Any, shape: Any, dtype: Any = None) -> Any:
@@ -98,13 +97,14 @@ ALLOCATING = {ref(np.empty): allocating(zero=False), ref(np.zeros): allocating(z
 class Library(JITCodeLibrary):
     """Hold the code of a function that is compiled for a kernel. Only functions that Python calls get machine code."""
 
-    _for_python = True  # Code that numba loads from its cache is always code that Python calls.
+    _for_python = True  # Numba's cache contains only code that Python calls.
 
     @property
     def codegen(self) -> Any:
         """Return numba's code generator for the function.
 
-        If the function gets no machine code, the returned object ignores calls of ``set_env``.
+        If the function is not compiled to machine code, this method returns an object whose method ``set_env`` does
+        nothing.
         """
         return super().codegen if self._for_python else SimpleNamespace(set_env=lambda name, environment: None)
 
@@ -128,11 +128,12 @@ def one_library(kernel: Any) -> Iterator[None]:
     library, known = codegen._library_class, {name: globals_[name] for name in ALLOCATING}
     codegen._library_class = Library
     dict.update(globals_, {name: kernel.typingctx.resolve_value_type(own) for name, own in ALLOCATING.items()})
-    # Without this line, numba would compile an unused C wrapper for each NumPy function except those in ALLOCATING.
+    # Replace the method that compiles an unused C wrapper for each NumPy function except those in ALLOCATING.
     context.create_cfunc_wrapper = lambda *unused: None
     try:
         yield
     finally:
         codegen._library_class = library
         dict.update(globals_, known)
-        vars(context).pop("create_cfunc_wrapper", None)  # Recursion may have removed the attribute before.
+        # While a recursive kernel is compiled, an inner call may already have removed this attribute.
+        vars(context).pop("create_cfunc_wrapper", None)

@@ -1,14 +1,13 @@
 """Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
 
 A task depends only on the data (a block of rows, a tree node), never on the number of threads. Results are therefore
-bit-identical for any number of threads. A free thread takes the next task. A static split of the tasks would balance
-the load worse if tasks are unequal. The calling thread runs tasks, too. A calling thread that only waits would compete
-with the other threads for the interpreter's lock. With a waiting caller, 100 tasks of 10 microseconds took 6.0 ms on
-two cores. With a working caller, the same tasks take 1.2 ms.
+bit-identical for any number of threads. Each thread takes the next task as soon as it is free, which balances unequal
+tasks. The calling thread runs tasks, too. If the calling thread only waited, it would compete with the other threads
+for the interpreter's lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling thread, and
+take 1.2 ms with a working one.
 
 After Ctrl-C, all running tasks are completed first. An immediate exception could be raised while numba converts the
-arguments or results of a kernel. Numba does not expect an exception during this conversion and crashes. A second Ctrl-C
-is raised at once.
+arguments or results of a kernel, and then numba crashes. A second Ctrl-C is raised at once.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ def run_tasks(
     n_jobs : int or None
         Number of threads; see `resolve_threads`.
     costs : iterable of float, optional
-        Cost of each task for the progress display. The default cost is 1.
+        Cost of each task for the progress display. By default, each task has cost 1.
     title, unit : str
         Texts of the progress display. Without a title, there is no display.
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Function that is called with each result, in the order of the tasks. With this function, the returned list is
-        empty. A thread passes its result to the function when the results of all earlier tasks have been passed. At
-        most one result per thread is in memory at a time.
+        Function that is called with each result, in the order of the tasks. If you pass ``then``, this function returns
+        an empty list. A thread passes its result to the function when the results of all earlier tasks have been
+        passed. At most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks) if then is None else []
@@ -71,7 +70,7 @@ def run_tasks(
 
     def work_off(progress: Progress) -> None:
         try:
-            # Each step of the iterator holds the interpreter's lock, so only one thread gets each number.
+            # The iterator holds the interpreter's lock in each step, so no two threads get the same number.
             for i in numbers:
                 if failures:
                     return
@@ -112,7 +111,7 @@ def run_tasks(
 def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
     """Pass the exception of the first Ctrl-C in a ``with`` block to ``fail``.
 
-    This context has an effect only in the main thread with Python's usual handler of Ctrl-C.
+    This context does nothing in other threads than the main thread, or if Ctrl-C does not have Python's usual handler.
     """
     usual = signal.default_int_handler
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not usual:
@@ -138,7 +137,7 @@ def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
 def cost_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:
     """Split items into contiguous blocks ``(start, end)`` of about equal cost.
 
-    Without items, the only block is empty.
+    If there are no items, the list contains one empty block.
     """
     block = np.cumsum(costs) // cost_per_block
     return list(pairwise([0, *(np.flatnonzero(np.diff(block)) + 1).tolist(), costs.size]))

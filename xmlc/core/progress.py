@@ -42,7 +42,7 @@ class Progress:
             self._bar = tqdm(desc=title, leave=False, smoothing=0, **self._form)
 
     def update(self, amount: float) -> None:
-        """Record that this amount of work has been done."""
+        """Add ``amount`` to the completed work, and update the display."""
         self._done += amount
         now = time.monotonic()
         if self._bar is not None:
@@ -56,7 +56,8 @@ class Progress:
         """Report the first compilation of a kernel. Numba calls this method when a compilation begins or ends."""
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
-            from xmlc.core.kernel_cache import kernel_folder  # Imported late, because `kernel_cache` imports numba.
+            # This import is not at the top of the file, because `kernel_cache` imports numba.
+            from xmlc.core.kernel_cache import kernel_folder
 
             # If the folder is not writable, `kernel_cache` prints a warning.
             kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""

@@ -22,8 +22,8 @@ from xmlc.core.errors import XmlcError
 PACKAGE = Path(__file__).parents[1]
 #: No result depends on these modules, which display progress and find source files.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
-#: Parts of a syntax tree that are left out of the digest. These parts do not affect results, or follow from other
-#: parts. Some versions of Python lack these parts.
+#: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
+#: fields. Some versions of Python lack some of these fields.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
@@ -33,7 +33,7 @@ def command_files(*commands: str) -> list[str]:
     Raises
     ------
     XmlcError
-        A step does not exist. Without this error, a step with a misspelled name would never run again after an edit.
+        A step does not exist. If a misspelled name raised no error, edits of the step would go unnoticed.
     """
     for name in commands:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
@@ -45,9 +45,10 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     """Return 16 hexadecimal digits that change with the code in the given files, and with the list of files.
 
     For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
-    For any other file, the digest uses the bytes. The location of the package and the times of files have no effect.
-    Paths in the package are relative to the package. Paths outside the package are relative to the working directory.
-    Each process reads a file only once. Pass other relevant content, such as a printed docstring, in ``texts``.
+    For any other file, the digest uses the bytes. The digest does not depend on the location of the package or on the
+    times of files. For files of xmlc, the digest uses paths relative to the package, and for other files, paths
+    relative to the working directory. Each process reads a file only once. Pass other relevant content, such as a
+    printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
     for name, content in sorted(map(_content_digest, files)):
@@ -61,7 +62,7 @@ def commit() -> str:
 
     If there is no clone or no git, return an empty text.
     """
-    # Without this check, git could describe another project's repository around an installed package.
+    # If xmlc is installed inside another project's repository, git would describe that repository.
     if not (PACKAGE.parent / ".git").exists():
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
@@ -82,9 +83,9 @@ def _content_digest(file: str) -> tuple[str, str]:
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
     """Return the imports of a file and the digest of its code.
 
-    The file is parsed only once for both results, because parsing is slow.
+    One function returns both, because parsing a file twice would be slow.
     """
-    if file.suffix != ".py":  # The file is a compiled module.
+    if file.suffix != ".py":  # A compiled module has no imports that can be read.
         return frozenset(), ""
     try:
         tree = ast.parse(file.read_bytes(), str(file))
@@ -94,7 +95,7 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
 
 
 def _code(tree: ast.AST) -> str:
-    """Return a syntax tree without docstrings as text. `ast.dump` would take three times as long."""
+    """Return a syntax tree without docstrings as text. `ast.dump` would take three times as long as this function."""
     written: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
@@ -186,14 +187,14 @@ def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
     """Return the files of the modules that a user's file imports from ``folders``.
 
-    Include the `__init__` files of the packages that contain these modules.
+    The `__init__` files of the packages that contain the modules are included.
     """
     for name in names if folders else ():
         level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
         search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
         for part in name[level:].split("."):
             spec = None if _is_ours(name) or not search else PathFinder.find_spec(part, search)
-            if spec is None:  # The name is an attribute, or the module is installed elsewhere.
+            if spec is None:  # This part of the dotted name is an attribute, or a module that is installed elsewhere.
                 break
             if spec.origin:
                 yield Path(spec.origin)
@@ -231,8 +232,8 @@ def _with_packages(names: Iterable[str]) -> frozenset[str]:
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Yield the statements that may run, including nested statements.
 
-    Statements under TYPE_CHECKING and in ``__getattr__`` are left out. Expressions are skipped, because they contain no
-    import.
+    Statements under TYPE_CHECKING and in ``__getattr__`` are left out. Expressions are not visited, because an
+    expression cannot contain an import.
     """
     for node in body:
         if isinstance(node, ast.If) and getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING":

@@ -44,7 +44,7 @@ def resolve_threads(n_jobs: int | None) -> int:
 def _most_threads() -> int:
     """Return the size of numba's pool of threads.
 
-    The size is the number of cores, unless an environment variable sets a smaller number.
+    The pool has one thread for each core, unless an environment variable sets a smaller number.
     """
     import numba
 
