@@ -1,4 +1,4 @@
-"""Define the domains of the hyperparameters of `PLT`. `Parabel` and `OPLT` share some of these domains."""
+"""Define the domains of the hyperparameters of `PLT`. The domains of `Parabel` and `OPLT` are based on this module."""
 
 from typing import Literal, get_args
 
@@ -24,11 +24,11 @@ SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
 
-# USUAL_ARITY contains default arities of a k-means tree. Each key is the largest number of labels for which the value
-# is the default arity. If there are more labels than the largest key, the default arity is 128 (docs/models.md). Among
-# the arities 16, 32, 64 and 128, the default arity gives the tree the fewest levels. If several arities give equally
-# few levels, the default is the smallest of these arities. In a tree with one more level, the lowest inner nodes would
-# have only a few labels (see `largest_leaf`).
+# USUAL_ARITY maps a number of labels to the default arity of k-means trees with at most this number of labels. With
+# more than 3,270,000 labels, the default arity is 128 (docs/models.md). Among the arities 16, 32, 64 and 128, the
+# default arity gives the tree the fewest levels. If several arities give equally few levels, the default is the
+# smallest of these arities. In a tree with one more level, the lowest inner nodes would have only a few labels (see
+# `largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
 LARGEST_OF_SGD = 18_000  # with more than 18,000 labels, an arity above 16 makes SGD three times as slow for little gain

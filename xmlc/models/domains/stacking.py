@@ -2,7 +2,7 @@
 
 from xmlc.kernels.domains import COMMON, MANY, Named, NumberRange, whole
 
-MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # Each pair names a default member and its estimator.
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))  # each pair names a default member of the ensemble and its estimator
 OWN = {
     **COMMON,
     "n_held_out": whole(0, MANY),

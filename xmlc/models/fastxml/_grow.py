@@ -73,18 +73,18 @@ MOST_NONZEROS = np.iinfo(np.uint32).max  # `gather_columns` counts a node's non-
 class Workspace(NamedTuple):
     """Hold the scratch memory of a tree, which its nodes use one after the other."""
 
-    order: np.ndarray  # uint32 (n,): the instances, contiguous for each node
-    side: np.ndarray  # int8 (n,): side of each instance of a node, 1 or -1
-    margins: np.ndarray  # float32 (n,): margin of each instance of a node
-    moved: np.ndarray  # uint32 (n,): scratch for `divide`
-    dense: np.ndarray  # float32 (d,): weights of a node, all zero between uses
-    label_counts: np.ndarray  # uint32 (m,): scratch for labels, all zero between uses
-    feature_counts: np.ndarray  # uint32 (d,): scratch for features, all zero between uses
-    bounds: np.ndarray  # float32 (d, 2): bounds of derivatives, all zero between uses
-    features: np.ndarray  # uint32 (d + 1,): columns of a node, see `gather_columns`
-    starts: np.ndarray  # int64 (d + 2,): start of each column
-    rows: np.ndarray  # uint32 (nnz + n,): instances of the columns
-    values: np.ndarray  # float32 (nnz + n,): values of the columns
+    order: np.ndarray  # All instances, contiguous for each node, uint32 (n,).
+    side: np.ndarray  # Side of each instance of a node, 1 or -1, int8 (n,).
+    margins: np.ndarray  # Margin of each instance of a node, float32 (n,).
+    moved: np.ndarray  # Scratch for `divide`, uint32 (n,).
+    dense: np.ndarray  # Weights of a node's classifier, float32 (d,), all zero between uses.
+    label_counts: np.ndarray  # Scratch with one entry per label, uint32 (m,), all zero between uses.
+    feature_counts: np.ndarray  # Scratch with one entry per feature, uint32 (d,), all zero between uses.
+    bounds: np.ndarray  # Bounds of derivatives, float32 (d, 2), all zero between uses.
+    features: np.ndarray  # Feature of each column of a node, uint32 (d + 1,), see `gather_columns`.
+    starts: np.ndarray  # Start of each column in ``rows`` and ``values``, int64 (d + 2,).
+    rows: np.ndarray  # Instances of the columns, uint32 (nnz + n,).
+    values: np.ndarray  # Values of the columns, float32 (nnz + n,).
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
@@ -108,12 +108,12 @@ def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
 class TreeSettings(NamedTuple):
     """Hold the settings for growing a tree."""
 
-    label_weights: np.ndarray  # float32 (m,): gain of each label in nDCG
-    ideal: np.ndarray  # int64: `ideal_table` or `dcg_table`
-    discounts: np.ndarray  # float64: `discount_table`
-    max_leaf: int  # a node with at most this number of instances becomes a leaf
-    labels_per_leaf: int  # a leaf keeps at most this many labels, with the largest weighted counts
-    stopping: StoppingCriteria = StoppingCriteria()  # limits of the logistic regression
+    label_weights: np.ndarray  # Gain of each label in nDCG, float32 (m,).
+    ideal: np.ndarray  # Result of `ideal_table` or `dcg_table`, int64.
+    discounts: np.ndarray  # Result of `discount_table`, float64.
+    max_leaf: int  # A node with at most this number of instances becomes a leaf.
+    labels_per_leaf: int  # A leaf keeps at most this number of labels, with the largest weighted counts.
+    stopping: StoppingCriteria = StoppingCriteria()  # Limits of the logistic regression.
 
 
 def grow_tree(
@@ -145,8 +145,8 @@ def grow_tree(
 def grow_binary_tree(x, y, work, settings, seed, tree):
     """Grow a binary tree.
 
-    The nodes of the tree are numbered in preorder. The child on the positive side precedes the child on the negative
-    side.
+    The nodes of the tree are numbered in preorder. In this order, the child on the positive side precedes the child on
+    the negative side.
 
     Parameters
     ----------
@@ -308,8 +308,9 @@ def gather_columns(x, node, side, costs, work):
 
     A weight stays zero while the derivative of the loss has a magnitude of at most 1, the factor of the L1 norm. For
     each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds its cost
-    times \|x_ij\| to one of the two sums of feature j. The sign of x_ij and the class of the instance select the sum. A
-    feature is dropped if neither of its two sums exceeds 1. At a node with few instances, most features are dropped.
+    times \|x_ij\| to one of the two sums of feature j. The sign of x_ij and the class of instance i determine which of
+    the two sums of feature j grows. A feature is dropped if neither of its two sums exceeds 1. At a node with few
+    instances, most features are dropped.
 
     Parameters
     ----------
@@ -347,7 +348,7 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             n_own = counts[feature]
-            counts[feature] = end  # From here on, this entry is the position of the feature's next value.
+            counts[feature] = end  # From here on, this entry of ``counts`` is the position of the feature's next value.
             starts[n_columns] = end
             end += n_own
             # Dropped features move behind the kept features. The loop below sets the positions of dropped features to
@@ -394,8 +395,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
 def fill_columns(x, node, places, end, rows, values):
     """Write each non-zero to the next position of its feature's column.
 
-    Non-zeros of features without a column are written to position ``end``, behind the columns. A branch that skips such
-    non-zeros would often be mispredicted.
+    Non-zeros of features without a column are written to position ``end``, behind the columns. A branch that skips
+    non-zeros of features without a column would often be mispredicted.
     """
     indptr, indices, data = x.indptr, x.indices, x.data
     for i in range(node.size):
@@ -427,7 +428,7 @@ def number_labels(y, node, numbers):
     Returns
     -------
     starts : int64 (k + 1,), labels : uint32
-        Label sets of the node's instances in CSR form. Each label is replaced by its new number.
+        Label sets of the node's instances in CSR form. In ``labels``, each label is replaced by its new number.
     found : uint32
         The original label of each new number.
     """

@@ -39,13 +39,13 @@ class StoppingCriteria(NamedTuple):
 class Sides(NamedTuple):
     """Hold the class, the margin and the derivatives of the loss of each of the n instances of a node."""
 
-    side: np.ndarray  # int8 (n,): 1 or -1
-    costs: tuple[float, float]  # float32: weights of the loss of a positive and of a negative instance
-    margins: np.ndarray  # w.x_i; this array and all arrays below are float32 (n,)
-    gradient: np.ndarray  # first derivative of an instance's loss with respect to its margin
-    curvature: np.ndarray  # second derivative of an instance's loss with respect to its margin
-    along: np.ndarray  # change of the margins, or of the first derivatives, due to the step
-    terms: np.ndarray  # scratch for the losses of the instances
+    side: np.ndarray  # Class of each instance, 1 or -1, int8 (n,).
+    costs: tuple[float, float]  # Factors of the loss of positive and of negative instances, float32.
+    margins: np.ndarray  # Margin w.x_i of each instance, float32 (n,).
+    gradient: np.ndarray  # First derivative of each instance's loss with respect to its margin, float32 (n,).
+    curvature: np.ndarray  # Second derivative of each instance's loss with respect to its margin, float32 (n,).
+    along: np.ndarray  # Change of the margins, or of the first derivatives, by the Newton step, float32 (n,).
+    terms: np.ndarray  # Scratch for the losses of the instances, float32 (n,).
 
 
 @njit(cache=True, nogil=True)
@@ -71,10 +71,11 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
     weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
     the objective decreases sufficiently. Each pass of coordinate descent visits the coordinates in a new random order.
-    With a fixed order, the fit at the root of a tree took three times as long on the datasets delicious and
-    tib-core-26k. With a fixed order, the forest also lost 0.4 points of P@3 on the dataset bibtex. An update of a
-    weight reads 12 bytes for each non-zero of the weight's column. If the weight changes, the update reads 16 more
-    bytes and writes 4 bytes for each non-zero. Arrays with one entry per instance stay in the cache.
+    With a fixed order of the coordinates, the fit at the root of a tree took three times as long on the datasets
+    delicious and tib-core-26k. With a fixed order of the coordinates, the forest also lost 0.4 points of P@3 on the
+    dataset bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's column. If the weight
+    changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays with one entry per instance
+    stay in the cache.
     """
     by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0

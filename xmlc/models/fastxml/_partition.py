@@ -55,9 +55,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     weights : float32 (n_labels,)
         Gain of each label, either 1 or the label's inverse propensity.
     ideal : int64
-        `ideal_table` for nDCG, or `dcg_table` for DCG. The table is longer than the largest label set.
+        `ideal_table` for nDCG, or `dcg_table` for DCG. ``ideal`` has more entries than the largest label set.
     discounts : float64
-        Discounts from `discount_table`, at least n_labels of them.
+        At least n_labels discounts from `discount_table`.
     side : int8 (n,)
         Initial side of each instance, 1 or -1. ``side`` is overwritten with the resulting sides.
 
@@ -158,7 +158,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     -----
     The sort is a stable radix sort by the difference between the largest score and each score. In small nodes, scores
     have few bits, so that few passes with at most 9 bits each are enough. The kernel counts the digits of all passes
-    while it builds the keys. The last pass writes gains instead of keys.
+    while it builds the keys. The last pass of the sort writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):

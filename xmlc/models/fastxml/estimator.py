@@ -52,14 +52,14 @@ class FastXML(AveragedForest):
         Whether to scale each instance to Euclidean length 1. The published results of FastXML use unscaled features.
     propensity_weighted : bool
         PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both in
-        training and in rankings. `predict_proba` returns probability estimates without these weights.
+        training and in rankings. The estimates of `predict_proba` are not weighted.
     propensity_a, propensity_b : float
         Parameters A and B of the propensities. The usual pairs A, B are (0.5, 0.4) for Wikipedia, (0.6, 2.6) for
         Amazon, and (0.55, 1.5) for other datasets (`xmlc.metrics.propensity_parameters`).
     alpha : float
         `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML. P is the forest's score of a label.
-        B is the score of the label by the tail classifiers (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha
-        1, no tail classifiers are trained.
+        B is the score that the tail classifiers give the label (`xmlc.models.tail_classifiers.TailClassifiers`). With
+        alpha 1, no tail classifiers are trained.
     gamma : float
         Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the corresponding
         setting of the authors' program.
@@ -74,15 +74,14 @@ class FastXML(AveragedForest):
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction. This is the number of inner nodes
-        that the instance passed in all trees. Thresholds do not change the number of inner products.
+        Number of inner products computed for each instance in the last prediction. An instance needs one inner product
+        at each inner node that it passes in any tree. Thresholds do not change the number of inner products.
 
     Notes
     -----
-    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Many
-    estimates are equal. Shares are summed in float64 and rounded once to
-    float32, so that equal fractions become equal numbers. Comparing an estimate with a threshold then gives the same
-    result as in exact arithmetic.
+    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Many estimates are
+    equal. Shares are summed in float64 and rounded once to float32, so that equal fractions become equal numbers.
+    Comparing an estimate with a threshold therefore gives the same result as in exact arithmetic.
 
     Examples
     --------
@@ -140,8 +139,8 @@ class FastXML(AveragedForest):
 
         These scores give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log B``. The scores of
         candidate labels are positive. Labels that are no candidates have no stored score. A positive score below the
-        smallest normal float32 is raised to that number. The published program returns the same scores for the 1000
-        best labels of each instance.
+        smallest normal float32 number is replaced by this smallest number. The published program returns the same
+        scores for the 1000 best labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:

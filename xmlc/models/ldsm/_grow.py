@@ -315,10 +315,10 @@ class NodeData(NamedTuple):
     scales, means : float32 (d + 1,)
         Scale and mean of each feature. A value x of a feature is stored as (x - mean) / scale.
     places : uint32 (d + 1,), label_places : uint32 (m,)
-        The number of each feature, and of each label, within the node. Before and after the work on a node, all entries
-        are `NO_PLACE`.
+        The number of each feature, and of each label, within the node. All entries are `NO_PLACE` before and after the
+        work on a node.
     labels : uint32 (m,)
-        Labels of the node.
+        The original number of each label of the node.
     """
 
     starts: np.ndarray
@@ -377,9 +377,9 @@ def gather_scaled(x, node, data):
     """Number the features of a node in order of first appearance, and copy the node's instances with scaled features.
 
     The scale of a feature is its largest magnitude at the node, so that scaled values lie in -1 .. 1. Ross, Mineiro and
-    Langford introduced this normalisation (Normalized online learning, 2013). In their online algorithm, the scale of a
-    feature may grow during training, and its weight then shrinks. In xmlc, all instances of a node are available, so
-    that the scales are exact from the start.
+    Langford introduced this normalisation (Normalized online learning, 2013). In the online algorithm of these authors,
+    the scale of a feature may grow during training, and the feature's weight then shrinks. In xmlc, all instances of a
+    node are available, so that the scales are exact from the start.
 
     Returns
     -------
@@ -543,7 +543,7 @@ def divides(chosen, sizes):
 def sent_to(instances, chosen, direction, sent):
     """Write the instances that go in a direction to ``sent``, in unchanged order.
 
-    These instances fill ``sent`` completely.
+    ``sent`` has exactly one entry for each of these instances.
     """
     n_sent = 0
     for i in range(instances.size):

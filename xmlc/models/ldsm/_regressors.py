@@ -17,7 +17,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
 from xmlc.kernels.vectors import Vectors, index_at
 
-SMALLEST_SQUARE = np.float32(1e-30)  # sums of squared gradients start from this number, so that no sum is zero
+SMALLEST_SQUARE = np.float32(1e-30)  # Sums of squared gradients start from 1e-30, so that no sum is zero.
 
 
 class NodeSettings(NamedTuple):
@@ -83,8 +83,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     Notes
     -----
     In each epoch, the kernel reads 8 bytes sequentially for each non-zero and each pair of regressors. For each
-    non-zero and pair, the kernel also reads a slot of 16 bytes twice and writes it once. For each label of an instance,
-    the kernel reads 16 bytes.
+    non-zero and each pair of regressors, the kernel also reads a slot of 16 bytes twice and writes it once. For each
+    label of an instance, the kernel reads 16 bytes.
     """
     arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
@@ -178,9 +178,9 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     labels : uint32 (L,)
         Labels of the instance.
     sums : float32 (pairs, n_labels, 2)
-        S_j^i of each label i and direction j. The numbers of two directions are adjacent.
+        S_j^i of each label i and direction j. In ``sums``, the numbers of two directions are adjacent.
     totals : float64 (M,)
-        S_j of each direction j.
+        The sum S_j of each direction j.
     n_seen : float
         C, the number of labels seen so far, including the L labels of the instance.
     lambda_1, lambda_2 : float
@@ -192,8 +192,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     Notes
     -----
     For a pair of directions (j, l), there are three kinds of sets: sets with only j, sets with only l, and all others.
-    For each kind, the terms of the pair are computed only once, in one pass over the labels. The cost of a set s is the
-    sum of these terms over all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L + 2**(M - 1))
+    For each kind of set, the terms of the pair are computed only once, in one pass over the labels. The cost of a set s
+    is the sum of the terms of all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L + 2**(M - 1))
     steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
@@ -219,8 +219,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 def best_directions(costs, random_ties, key, counter):
     """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
-    If several sets have the smallest cost, the result is the smallest s. With ``random_ties``, one of these sets is
-    drawn at random. The set of all directions is chosen only if no other set is as good.
+    If several sets have the smallest cost, the result is the smallest s. With ``random_ties``, the result is drawn at
+    random from the sets with the smallest cost. The set of all directions is chosen only if no other set is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
@@ -249,8 +249,8 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
     Notes
     -----
     Two directions have only three sets, whose costs need no array and no loop. If instances have as many labels as
-    features, training takes a third less time than with the two general functions. A branch on the smallest cost would
-    often be mispredicted, so that the function has a branch only for equal costs.
+    features, training takes a third less time than with `direction_costs` and `best_directions`. A branch on the
+    smallest cost would often be mispredicted, so that the function has a branch only for equal costs.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
@@ -288,8 +288,8 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 # For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums of squared
 # gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. In four separate arrays, the
 # four numbers would cost four loads and four stores. The slots of four features fill a vector register of 16 lanes. The
-# register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results are therefore bit-identical
-# to `sparse_dot` and `dot`.
+# register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results of the kernels are therefore
+# bit-identical to `sparse_dot` and `dot`.
 
 
 SLOT = 4  # the number of float32 values in a slot
@@ -329,9 +329,9 @@ class _Rows:
         return self.builder.shuffle_vector(vector, vector, mask)
 
     def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Apply one permutation to the lanes of each slot.
+        """Apply the same permutation to the lanes of each slot.
 
-        Lanes 0 to 3 are from ``first``, and lanes 4 to 7 from ``second``.
+        In ``lanes``, the numbers 0 to 3 are lanes of a slot in ``first``, and 4 to 7 are lanes of a slot in ``second``.
         """
         width = first.type.count
         numbers = [lane if lane < SLOT else width + lane - SLOT for lane in lanes]

@@ -19,7 +19,7 @@ from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
-MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most this number of values, 8 bytes each.
+MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most 2**30 values, 8 bytes each.
 FEW = 10  # If labels have on average fewer than 10 positive instances, the default of lambda_1 is larger.
 
 
@@ -60,7 +60,7 @@ class LdSM(AveragedForest):
         instances, but at least 1000. After training, ``max_nodes_`` is the selected number.
     exceed : bool
         Whether a tree may exceed T_max nodes by its last split. If true, a leaf is split if the tree has fewer than
-        T_max nodes, as in the loop of Algorithm 1. With ``exceed``, a tree thus has up to T_max + M - 1 nodes. If
+        T_max nodes, as in the loop of Algorithm 1. With ``exceed``, a tree can have up to T_max + M - 1 nodes. If
         false, a tree has at most T_max nodes, as in the authors' program.
     epochs : int
         Number of training passes over the instances of a node.
@@ -70,10 +70,11 @@ class LdSM(AveragedForest):
         Weight of class integrity (l2 in the authors' program). None selects 4 if labels have on average fewer than 10
         positive instances, and 2 otherwise. After training, ``lambda_1_`` is the selected weight.
     lambda_2 : float
-        Weight of the multi-way penalty (l1 in the program). If lambda_2 > (M - 3) lambda_1, only balanced and pure
-        splits minimise J (Lemma 1). Other values of lambda_1 and lambda_2 are also accepted. With M = 2 or 3, all
-        positive values meet the condition of Lemma 1. With M = 4, the defaults do not meet the condition of Lemma 1. In
-        this case, splits that send each label in two directions have a smaller J than balanced and pure splits.
+        Weight of the multi-way penalty (l1 in the authors' program). If lambda_2 > (M - 3) lambda_1, only balanced and
+        pure splits minimise J (Lemma 1). Other values of lambda_1 and lambda_2 are also accepted. With M = 2 or 3, all
+        positive values meet the condition of Lemma 1. With M = 4, the defaults do not meet the condition of Lemma 1.
+        With M = 4 and the defaults, splits that send each label in two directions have a smaller J than balanced and
+        pure splits.
     optimizer : {'nag', 'sgd'}
         'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent, is for dense data.
         With 'sgd', features are standardised at each node.
@@ -94,9 +95,9 @@ class LdSM(AveragedForest):
         Whether trees or leaves have equal weight in a forest. With 'trees', the leaves that an instance reaches are
         averaged within each tree, and then over the trees, as in the authors' program. With 'leaves', a tree in which
         the instance reaches r leaves adds r histograms, as in Algorithm 5. With 'leaves', a tree with r reached leaves
-        thus has r times the weight of a tree with one reached leaf. The sum of the histograms is divided by the number
-        of leaves reached in all trees, so that estimates stay within 0 .. 1. This division does not change the ranking
-        of the labels.
+        has r times the weight of a tree with one reached leaf. The sum of the histograms is divided by the number of
+        leaves reached in all trees, so that estimates stay within 0 .. 1. Dividing by the number of leaves does not
+        change the ranking of the labels.
     shares : {'instances', 'labels'}
         Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's instances. With
         'instances', each share estimates a label's probability. 'labels' divides by the sum of the histogram, as in
@@ -106,7 +107,7 @@ class LdSM(AveragedForest):
         Whether to scale each instance to Euclidean length 1. The published results of LdSM use unscaled features.
     beta, gamma : float
         `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's estimate for a label. B
-        is the estimate for the label by the tail classifiers with steepness gamma
+        is the estimate that tail classifiers with steepness gamma give for the label
         (`xmlc.models.tail_classifiers.TailClassifiers`). With beta = 1, no tail classifiers are trained.
     random_state : int
         Seed of all random numbers: for the order of the instances, for ties, and for initial weights. Each tree uses

@@ -11,12 +11,11 @@ from xmlc.kernels.arrays import bits_set, prefetch, row_of, unchecked_view
 from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 
-CHUNK = 1024  # The counts and products of this number of instances fit into the level-1 cache.
-# `add_terms` computes this number of terms at once. The constant is an int64, because numba gives a plain int another
-# type.
+CHUNK = 1024  # The counts and products of 1024 instances fit into the level-1 cache.
+# `add_terms` computes 64 terms at once. The constant is an int64, because numba gives a plain int another type.
 TERMS = np.int64(64)
-SUM_UNIT = 2.0**-30  # Integer sums of postings have this unit. The lowest bits of a sum count its postings.
-FLAT = 3  # The second line of `concave_lines` is exact for this number of shared features.
+SUM_UNIT = 2.0**-30  # Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
+FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
 POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
 # `ROUNDING` bounds the float32 errors of terms with a sum of at most 1, and of adding three such sums.
 ROUNDING = 1e-6
@@ -29,15 +28,15 @@ SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 err
 class Query(NamedTuple):
     """Hold a query and the numbers that kernels derive from the query once per search."""
 
-    values: np.ndarray  # float32 (d,): the value of the feature in each place, 0 for features that the query lacks
-    words: np.ndarray  # uint64 (W,): bits of the query's frequent features
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`. A row is valid only if its word is not 0
-    lists: np.ndarray  # int64: the posting lists of the query's features
-    factors: np.ndarray  # float32: the factor for the postings of each list in ``lists``
+    values: np.ndarray  # Value of the query in each place, float32 (d,). It is 0 for features that the query lacks.
+    words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
+    lines: np.ndarray  # Lines of `concave_lines`, float32 (W, 4). A row is valid only if its word is not 0.
+    lists: np.ndarray  # Posting lists of the query's features, int64.
+    factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
     n_features: int
-    largest: float  # float32: largest magnitude of the query's frequent features
-    error: float  # float32: upper bound of the rounding error of a sum of postings
-    count_mask: int  # int32: mask of the lowest bits of a sum, which count its postings
+    largest: float  # Largest magnitude of the query's frequent features, float32.
+    error: float  # Upper bound of the rounding error of a sum of postings, float32.
+    count_mask: int  # Mask of the lowest bits of a sum, which count the sum's postings, int32.
 
 
 @njit(cache=True, nogil=True)
@@ -94,8 +93,8 @@ def concave_lines(values, squares, lines):
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the intercept of the line
     through the lengths for c = FLAT and c = FLAT + 1. Entry 3 is the Euclidean length of all values, a constant bound.
 
-    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. For integers
-    c, a line through the largest lengths of two consecutive c is therefore never below the largest length.
+    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
+    through the largest lengths for c and c + 1 values is therefore an upper bound for any whole number of values.
     """
     n = 0
     for k in range(squares.size):
@@ -128,7 +127,7 @@ def length_of(total):
 def add_postings(query, starts, postings, terms, sums):
     """Add the postings of the query's lists to the sums of a block.
 
-    One integer addition updates both the sum of an instance and its number of postings. A posting of 4 bytes is
+    One integer addition updates both the sum of an instance and its number of postings. The 4 bytes of a posting are
     multiplied as one integer. The lower half of a posting, an instance's number, changes the value in the upper half by
     less than one step. `ROUNDING` covers the float32 error of the products. The starts of all lists are prefetched
     before the first list is read.
@@ -201,12 +200,12 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
     """Write an upper bound of the query's similarity to each instance of a chunk.
 
-    Entries after the last instance become 0.
+    Entries of ``bounds`` after the last instance become 0.
 
     An instance's inner product with the query is at most the sum of its postings plus a bound for the frequent
-    features. The bound for the frequent features is the smaller of two bounds. One bound is the result of
-    `bound_frequent`. The other bound is the number of shared frequent features times the largest magnitudes of query
-    and instance. This other bound is tight if all values of the frequent features are equal. The similarity bound is 0
+    features. The bound for the frequent features is the smaller of two bounds. The first bound is the result of
+    `bound_frequent`. The second bound is the number of shared frequent features times the largest magnitudes of query
+    and instance. The second bound is tight if all values of the frequent features are equal. The similarity bound is 0
     for an instance that shares no feature with the query or whose similarity is negative. The loop compiles to vector
     instructions.
 

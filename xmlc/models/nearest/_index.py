@@ -17,7 +17,7 @@ MOST_WORDS = 16
 # The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512 KB) fit into a
 # level-2 cache.
 BLOCK_ROWS = 1 << 16
-# A block has at most this number of postings, because the starts of lists are uint32.
+# A block has at most 2**32 - 1 postings, because the starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
 TASKS = 8  # Large training sets are divided into at least 8 tasks, so that each thread gets several tasks.
 LEAST_ROWS = 256  # Usual minimum number of instances per task.
@@ -89,7 +89,7 @@ def build_index(
     X : csr_array of float32, shape (n, d)
         Instances.
     n_words : int, optional
-        Number W of words per instance, which contain the frequent features. The default is the result of
+        Number W of 64-bit words per instance, which contain the frequent features. The default is the result of
         `words_that_pay`.
     block_rows : int
         Number of instances per block.
@@ -169,10 +169,10 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
     ``frequencies`` must be in descending order.
 
-    Each additional word costs every query one read per instance. On the other hand, the query need not read the
-    postings of the word's 64 features. The function assumes that features are as frequent in queries as in training
-    instances. In measurements, cost and saving of a word were equal if the root mean square of its 64 document
-    frequencies was 10 % of the instances.
+    Each additional word costs every query one read per instance. In exchange, each additional word saves every query
+    the postings of 64 features. The function assumes that features are as frequent in queries as in training instances.
+    In measurements, cost and saving of a word were equal if the root mean square of its 64 document frequencies was 10
+    % of the instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -237,7 +237,8 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
     start, end : int
         Range of the instances.
     counts : uint32 (d,), largest : float32 (d,)
-        Receive the number of instances and the largest magnitude of each feature. All entries are zero before the call.
+        All zero before the call, then overwritten with the number of instances and the largest magnitude of each
+        feature.
     """
     for p in range(np.uint64(indptr[start]), np.uint64(indptr[end])):
         feature, magnitude = indices[p], abs(data[p])
@@ -339,7 +340,7 @@ def write_frequent(row_starts, row_places, row_values, start, end, words, length
     start, end : int
         Range of the instances.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        Receive the arrays of `NeighbourIndex` with these names. All entries are zero before the call.
+        All zero before the call, then overwritten with the arrays of `NeighbourIndex` that have these names.
     """
     for i in range(start, end):
         most, word, square = np.float32(0), np.uint32(0), 0.0

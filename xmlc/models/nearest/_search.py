@@ -1,7 +1,9 @@
-"""Find the S nearest training instances of a query x. In swnn2018 (Section 3.3), they are called N(1; x), ..., N(S; x).
+"""Find the S nearest training instances of a query x.
+
+In swnn2018 (Section 3.3), these instances are called N(1; x), ..., N(S; x).
 
 The search processes one block of training instances after the other. For the rare features of the query, postings are
-added to one integer sum per instance. Frequent features have no postings, because they would have most of all postings.
+added to one integer sum per instance. Frequent features have no postings, because most postings would belong to them.
 Words of 64 bits contain the frequent features that an instance shares with the query. The words also give an upper
 bound of the inner product over the shared frequent features. The sum of postings and the bound for frequent features
 give an upper bound of each similarity. A similarity is computed only if its upper bound reaches the S-th best
@@ -52,30 +54,30 @@ GROUPS_PER_NEIGHBOUR = (
 # `keep_nearest` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is seldom below LOWER *
 # ``high``.
 LOWER = np.float32(0.75)
-AHEAD = 4  # Each row is prefetched while the row 4 places earlier is read.
+AHEAD = 4  # While one row is read, the row of the candidate 4 places later is prefetched.
 
 
 class SearchScratch(NamedTuple):
     """Hold the scratch memory of one thread, which takes O(d + instances of a block + S) bytes."""
 
-    query: np.ndarray  # float32 (d,): values by place, all zero between queries
-    query_words: np.ndarray  # uint64 (W,): bits of the frequent features, all zero between queries
-    lines: np.ndarray  # float32 (W, 4): see `concave_lines`
-    lists: np.ndarray  # int64 (number of lists,): lists of the query's features
-    factors: np.ndarray  # float32 (number of lists,): see `Query`
-    squares: np.ndarray  # float64 (WORD_BITS + FLAT + 1,): scratch for `concave_lines`
-    terms: np.ndarray  # int32 (TERMS,): terms that postings add to the sums
-    sums: np.ndarray  # int32 (block of instances,), all zero between blocks
-    counts: np.ndarray  # int32 (CHUNK,): number of shared frequent features
-    products: np.ndarray  # float32 (CHUNK,): bound of the frequent features' product
-    bounds: np.ndarray  # float32 (block of instances, padded to full chunks): upper bounds of similarities
-    maxima: np.ndarray  # float32 (groups of a block of instances,): largest bound of each group
-    histogram: np.ndarray  # int32 (HISTOGRAM_BARS,)
-    groups: np.ndarray  # int64 (groups of a block of instances, and one more)
-    candidates: np.ndarray  # int64 (block of instances, and one more)
-    best: np.ndarray  # int64 (S,): a heap of keys with the worst key in front, all `FREE` between queries
-    powers: np.ndarray | None  # float32 (POWERS + 1,): upper bound of J**beta for each step of J, None for beta 0, 1
-    beta: float  # exponent for which the powers were computed
+    query: np.ndarray  # Values of the query's features by place, float32 (d,), all zero between queries.
+    query_words: np.ndarray  # Bits of the query's frequent features, uint64 (W,), all zero between queries.
+    lines: np.ndarray  # Lines of `concave_lines`, float32 (W, 4).
+    lists: np.ndarray  # Posting lists of the query's features, int64 (number of lists,).
+    factors: np.ndarray  # Factor for the postings of each list, float32 (number of lists,).
+    squares: np.ndarray  # Scratch for `concave_lines`, float64 (WORD_BITS + FLAT + 1,).
+    terms: np.ndarray  # Terms that `add_terms` adds to the sums, int32 (TERMS,).
+    sums: np.ndarray  # Sum of postings of each instance, int32 (block of instances,), all zero between blocks.
+    counts: np.ndarray  # Number of shared frequent features of each instance, int32 (CHUNK,).
+    products: np.ndarray  # Bound of each instance's inner product over the frequent features, float32 (CHUNK,).
+    bounds: np.ndarray  # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
+    maxima: np.ndarray  # Largest bound of each group of bounds, float32 (groups of a block,).
+    histogram: np.ndarray  # Histogram of bounds, int32 (HISTOGRAM_BARS,).
+    groups: np.ndarray  # Numbers of groups, int64 (groups of a block, and one more).
+    candidates: np.ndarray  # Numbers of instances, int64 (block of instances, and one more).
+    best: np.ndarray  # Heap of keys with the worst key in front, int64 (S,), all `FREE` between queries.
+    powers: np.ndarray | None  # Upper bounds of J**beta, float32 (POWERS + 1,). None if beta is 0 or 1.
+    beta: float  # Exponent for which ``powers`` was computed.
 
 
 def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
@@ -111,10 +113,10 @@ def search_scratch(index: NeighbourIndex, S: int, beta: float) -> SearchScratch:
 class Block(NamedTuple):
     """Hold the sums of postings and the upper bounds of similarities of the instances of a block."""
 
-    first: int  # number of the block's first instance in the training set
-    sums: np.ndarray  # int32: sums over the rarer features, in units of SUM_UNIT. The lowest bits count the products
-    bounds: np.ndarray  # float32, padded to full groups: upper bounds of the similarities, 0 in the padding
-    maxima: np.ndarray  # float32: largest bound of each group
+    first: int  # Number of the block's first instance in the training set.
+    sums: np.ndarray  # Sums of postings, int32, in units of SUM_UNIT. The lowest bits of a sum count its postings.
+    bounds: np.ndarray  # Upper bounds of the similarities, float32, padded with zeros to full groups.
+    maxima: np.ndarray  # Largest bound of each group, float32.
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +188,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
 
 @njit(cache=True, nogil=True)
 def keep_nearest(query, block, high, index, room):
-    """Compute similarities of a block, highest bounds first, until no other instance can be among the S best.
+    """Compute a block's similarities, highest bounds first, until no other instance can be among the S best.
 
     Parameters
     ----------
@@ -276,7 +278,9 @@ def prefetch_row(places, values, starts, i, whole):
 
 @njit(cache=True, nogil=True)
 def row_product(places, values, start, end, query):
-    """Return the inner product of a row and a query as float64. ``query`` contains the query's value in each place.
+    """Return the inner product of a row and a query as float64.
+
+    ``query`` contains the value of the query's feature in each place.
 
     The product for entry p of the row is added to partial sum number p modulo 4. The four partial sums are added as (0
     + 1) + (2 + 3). Because of the partial sums, the processor can perform four additions at a time. The kernel reads 8

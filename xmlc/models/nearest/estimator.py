@@ -31,7 +31,7 @@ from xmlc.models.nearest._index import NeighbourIndex, build_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_TASK = 128
-LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than this limit.
+LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than 1e-300.
 #: Memory that no thread uses at present. The first list contains scratch memory for searches. Each pair in the second
 #: list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
@@ -52,10 +52,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     index and chooses beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. With sample
-    weights, the nearest instances vote until their weights add up to S. The last instance votes only with the weight
-    that remains of S. With integer weights, the model is the same as for a training set with repeated rows
+    weights, the nearest instances vote until their weights add up to S. The last of these instances votes only with the
+    weight that remains of S. With integer weights, the model is the same as for a training set with repeated rows
     (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes all copies of
-    an instance from its neighbours. If weights are below 1, there are still at most S neighbours.
+    an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
 
     The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
     S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -149,8 +149,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
-            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. In
-            # this case, the farthest neighbour is removed instead of the instance.
+            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. If
+            # the instance is missing, the farthest neighbour is removed instead.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -387,7 +387,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        See `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n, S).
+        As in `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n, S).
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)

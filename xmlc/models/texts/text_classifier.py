@@ -74,7 +74,7 @@ class TextClassifier(Estimator):
             Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
             Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of training. The
-            vectorizer treats all other texts alike.
+            vectorizer does not use the weights of the other texts.
 
         Raises
         ------
@@ -106,8 +106,8 @@ class TextClassifier(Estimator):
         ------
         XmlcError
             The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, or the vectorizer learns a
-            vocabulary. The error is also raised if a setting of the estimator or vectorizer has changed since learning
-            began.
+            vocabulary. An XmlcError is also raised if you changed a setting of the estimator or vectorizer after
+            learning began.
         """
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # an empty batch of a stream changes nothing
@@ -154,7 +154,7 @@ class TextClassifier(Estimator):
         """Return the k most probable labels of each text, as positions in ``classes_``, and the labels' estimates.
 
         The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of weight 0 is never
-        returned. See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for the result.
+        returned. The docstring of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
         """
         return self._fitted().predict_top_k(self.features(texts), k, label_weights)
 
@@ -269,8 +269,8 @@ class TextClassifier(Estimator):
     def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
         """Return an unfitted vectorizer and estimator.
 
-        ``words`` is the vectorizer's class if ``vectorizer`` is None. ``default`` is the estimator's class if
-        ``estimator`` is None.
+        If ``self.vectorizer`` is None, the returned vectorizer has the class ``words``. If ``self.estimator`` is None,
+        the returned estimator has the class ``default``.
         """
         made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator

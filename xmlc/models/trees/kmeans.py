@@ -18,16 +18,15 @@ from xmlc.models.trees.label_tree import LabelTree
 # In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, 100 labels are only a target (see
 # `largest_leaf`).
 LABELS_PER_LEAF = 100
-# A segment is a range of labels. A single task bisects a segment and all its parts if the segment has fewer non-zeros
-# than this number.
+# A segment is a range of labels. If a segment has fewer non-zeros than this number, a single task bisects the segment
+# and all its parts.
 MIN_NONZEROS_TO_SPLIT = 1 << 20
-MAX_SEGMENTS_TO_SPLIT = 64  # A single task also bisects a segment with less than 1 / 64 of all non-zeros.
+MAX_SEGMENTS_TO_SPLIT = 64  # a single task bisects a segment with less than 1 / 64 of all non-zeros
 MIN_GAIN = 1e-4  # A bisection continues while the mean cosine increases by at least 1e-4, as in Parabel.
 MAX_ROUNDS = 50
 NO_SIDE = -1
 RESOLUTION = 2.0**20  # Rounding of cosine differences to multiples of 1 / RESOLUTION removes float32 errors.
-# If the squared length of a sum of rows is below this number, the rows cancel out, and the length is only a rounding
-# error.
+# If the squared length of a sum of rows is below 1e-6, the rows cancel out, and the length is only a rounding error.
 MIN_SQUARE = 1e-6
 
 
@@ -45,7 +44,7 @@ def kmeans_tree(
     the difference of their cosines to the two centroids, and splits the sorted labels in half. The means of the two
     halves are the centroids of the next round. The bisection ends after 50 rounds, or when the mean cosine between
     labels and centroids increases by less than 1e-4. The method was introduced for Parabel (Prabhu et al. 2018). The
-    paper oplt2021 (Section 5) also builds its trees by this method.
+    paper oplt2021 (Section 5) also builds its trees by the method of Parabel.
 
     Parameters
     ----------
@@ -94,10 +93,10 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node whose children are leaves.
 
     If ``max_leaf`` is None, the depth of the tree is chosen so that the lowest inner nodes have about 100 labels. A
-    node of s labels is split if the size s / arity of its children is relatively nearer to 100 than s:
-    s / 100 > 100 / (s / arity). The lowest inner nodes thus have 100 / sqrt(arity) to 100 sqrt(arity) labels. With a
-    fixed limit of 100, a small excess would add a whole level to the tree. For example, 256 nodes have 103 labels each
-    if the tree has 26,296 labels.
+    node of s labels is split if the size s / arity of its children is relatively nearer to 100 than s: s / 100 > 100 /
+    (s / arity). The lowest inner nodes thus have 100 / sqrt(arity) to 100 sqrt(arity) labels. With a fixed limit of
+    100, a small excess would add a whole level to the tree. For example, if 26,296 labels are divided among 256 nodes,
+    each node has 103 labels.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
@@ -117,7 +116,8 @@ def _order_labels(
     """Return the labels in the order of the tree's leaves, int64 (m,).
 
     The sizes of all segments follow from the number of labels, so that the order of the labels determines the tree.
-    Large segments are bisected level by level. A single task bisects a smaller segment and all its parts.
+    Large segments are bisected level by level. Each smaller segment is bisected by a single task, together with all its
+    parts.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)
@@ -176,8 +176,8 @@ def move_members(rows, members, before, after, sums):
 def clear_members(rows, members, sums):
     """Set the sums of all features of the members to zero.
 
-    If the members have more non-zeros than there are features, the kernel sets the whole array at once. `move_members`
-    describes the arguments.
+    If the members have more non-zeros than there are features, the kernel sets the whole array at once. The docstring
+    of `move_members` describes the arguments.
     """
     nonzeros = 0
     for member in members:
@@ -319,8 +319,8 @@ def bisections_left(size, left, depth, max_leaf):
     size : int
         Number of labels of the segment.
     left : int
-        Number of rounds that remain until the children of the segment's node are complete. With 0, the segment itself
-        is a node.
+        Number of rounds that remain until the children of the segment's node are complete. If ``left`` is 0, the
+        segment itself is a node.
     depth : int
         Number of bisection rounds that split a node with more than ``max_leaf`` labels.
     max_leaf : int

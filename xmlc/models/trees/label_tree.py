@@ -110,7 +110,7 @@ class LabelTree:
 
         Returns
         -------
-        ndarray of the same type, shape (n_nodes,)
+        ndarray of the dtype of ``thresholds``, shape (n_nodes,)
         """
         result = np.full(self.n_nodes, np.inf, dtype=thresholds.dtype)
         leaves = self.label >= 0

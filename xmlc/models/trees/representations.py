@@ -10,8 +10,7 @@ from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
-# One task adds up about this number of non-zeros. The non-zeros of an instance count once for each label of the
-# instance.
+# One task adds up about 2**20 non-zeros. The non-zeros of an instance count once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
 PIECES_AT_ONCE = 32  # At most 32 results of tasks are in memory at once: 256 MB, or more for very frequent labels.
 # A row whose squared length is below this number is not scaled, because its values may be too small for float32.
@@ -24,11 +23,11 @@ def label_representations(
     """Return a vector for each label: the sum of its instances' unit-length features, scaled to unit length.
 
     Parabel represents labels in the same way (Prabhu et al., "Partitioned label trees for extreme classification with
-    application to dynamic search advertising", WWW 2018). The sums are the product of the transpose of Y and X. The
-    product is computed in sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
+    application to dynamic search advertising", WWW 2018). The sums are the product of the transpose of Y and X, which
+    is computed in sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
 
-    The function needs memory for the result, for the values of X in float64, and for some finished blocks. Each thread
-    also needs memory for the sums of a block, and 12 bytes per feature.
+    The function needs memory for the result, for the values of X in float64, and for the results of up to 32 tasks. In
+    addition, each thread needs memory for the sums of a block, and 12 bytes per feature.
 
     Parameters
     ----------
@@ -102,10 +101,10 @@ def _represent(
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
     """Return the sum of the instances of each label from ``start`` to ``end - 1``, added in the row order of x (n, d).
 
-    The arguments and the result have float64 values. The features of the result are sorted.
+    The arguments and the result have float64 values. The features in each row of the result are sorted.
     """
-    # The products are exact because their factors fit into float32. Conversion to CSC and back to CSR sorts the
-    # features of each row.
+    # Products of two values are exact in float64, because the factors fit into float32. Conversion to CSC and back to
+    # CSR sorts the features of each row.
     return (by_label[start:end] @ x).tocsc().tocsr()
 
 
