@@ -80,11 +80,11 @@ class Workspace(NamedTuple):
     dense: np.ndarray  # Weights of a node's classifier, float32 (d,), all zero between uses.
     label_counts: np.ndarray  # Scratch with one entry per label, uint32 (m,), all zero between uses.
     feature_counts: np.ndarray  # Scratch with one entry per feature, uint32 (d,), all zero between uses.
-    bounds: np.ndarray  # Bounds of derivatives, float32 (d, 2), all zero between uses.
+    bounds: np.ndarray  # Bounds of the loss's derivatives, float32 (d, 2), all zero between uses.
     features: np.ndarray  # Feature of each column of a node, uint32 (d + 1,), see `gather_columns`.
     starts: np.ndarray  # Start of each column in ``rows`` and ``values``, int64 (d + 2,).
-    rows: np.ndarray  # Instances of the columns, uint32 (nnz + n,).
-    values: np.ndarray  # Values of the columns, float32 (nnz + n,).
+    rows: np.ndarray  # Instances with a non-zero in each column, uint32 (nnz + n,).
+    values: np.ndarray  # Values of the non-zeros in each column, float32 (nnz + n,).
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
@@ -113,7 +113,7 @@ class TreeSettings(NamedTuple):
     discounts: np.ndarray  # Result of `discount_table`, float64.
     max_leaf: int  # A node with at most this number of instances becomes a leaf.
     labels_per_leaf: int  # A leaf keeps at most this number of labels, with the largest weighted counts.
-    stopping: StoppingCriteria = StoppingCriteria()  # Limits of the logistic regression.
+    stopping: StoppingCriteria = StoppingCriteria()  # Stopping criteria of the logistic regression.
 
 
 def grow_tree(
@@ -380,8 +380,8 @@ def bound_features(x, node, side, costs, counts, bounds, features):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            # To avoid a branch, features that are not new are also written. The next feature overwrites a feature that
-            # is not new.
+            # To avoid a branch, features that are not new are also written. The next feature to be written overwrites a
+            # feature that is not new.
             features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)

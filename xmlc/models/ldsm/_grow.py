@@ -377,9 +377,9 @@ def gather_scaled(x, node, data):
     """Number the features of a node in order of first appearance, and copy the node's instances with scaled features.
 
     The scale of a feature is its largest magnitude at the node, so that scaled values lie in -1 .. 1. Ross, Mineiro and
-    Langford introduced this normalisation (Normalized online learning, 2013). In the online algorithm of these authors,
-    the scale of a feature may grow during training, and the feature's weight then shrinks. In xmlc, all instances of a
-    node are available, so that the scales are exact from the start.
+    Langford introduced this normalisation (Normalized online learning, 2013). In an online algorithm, the scale of a
+    feature may grow during training, and the feature's weight must then shrink. In xmlc, all instances of a node are
+    available, so that the scales are exact from the start.
 
     Returns
     -------
@@ -543,7 +543,7 @@ def divides(chosen, sizes):
 def sent_to(instances, chosen, direction, sent):
     """Write the instances that go in a direction to ``sent``, in unchanged order.
 
-    ``sent`` has exactly one entry for each of these instances.
+    ``sent`` has exactly as many entries as instances go in the direction.
     """
     n_sent = 0
     for i in range(instances.size):

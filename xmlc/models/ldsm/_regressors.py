@@ -219,8 +219,9 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 def best_directions(costs, random_ties, key, counter):
     """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
-    If several sets have the smallest cost, the result is the smallest s. With ``random_ties``, the result is drawn at
-    random from the sets with the smallest cost. The set of all directions is chosen only if no other set is as good.
+    If several sets have the smallest cost, the result is the set with the smallest number s. With ``random_ties``, the
+    result is drawn at random from the sets with the smallest cost. The set of all directions is chosen only if no other
+    set is as good.
     """
     best, n_ties = 1, 1
     for s in range(2, costs.size):
@@ -286,8 +287,8 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
 # The next kernels process two regressors at a time, in whole vector registers.
 #
 # For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums of squared
-# gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. In four separate arrays, the
-# four numbers would cost four loads and four stores. The slots of four features fill a vector register of 16 lanes. The
+# gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. Four separate arrays would
+# cost four loads and four stores per non-zero. The slots of four features fill a vector register of 16 lanes. The
 # register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results of the kernels are therefore
 # bit-identical to `sparse_dot` and `dot`.
 

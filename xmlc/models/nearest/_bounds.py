@@ -28,9 +28,11 @@ SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 err
 class Query(NamedTuple):
     """Hold a query and the numbers that kernels derive from the query once per search."""
 
-    values: np.ndarray  # Value of the query in each place, float32 (d,). It is 0 for features that the query lacks.
+    values: np.ndarray  # Value of the query in each place, float32 (d,), 0 for features that the query lacks.
     words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
-    lines: np.ndarray  # Lines of `concave_lines`, float32 (W, 4). A row is valid only if its word is not 0.
+    lines: (
+        np.ndarray
+    )  # Result of `concave_lines` for each word, float32 (W, 4). A row is valid only if its word is not 0.
     lists: np.ndarray  # Posting lists of the query's features, int64.
     factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
     n_features: int

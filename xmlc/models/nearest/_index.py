@@ -226,7 +226,7 @@ LENGTH_STEPS = 65000  # Lengths up to 1 (plus a rounding error) are stored as 16
 
 @njit(cache=True, nogil=True)
 def count_in_task(indptr, indices, data, start, end, counts, largest):
-    """Count each feature's instances among ``start .. end - 1``, and find the feature's largest magnitude.
+    """Among instances ``start .. end - 1``, count the instances of each feature and find its largest magnitude.
 
     The kernel reads 8 bytes per non-zero.
 
@@ -299,7 +299,8 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
     entries, runs
         See `by_feature`.
     first : int
-        The smallest place of a feature that has lists. Features in smaller places are frequent, see `NeighbourIndex`.
+        The smallest place of a feature that has lists. Features in places below ``first`` are frequent, see
+        `NeighbourIndex`.
     steps : float32 (n_lists,)
         See `NeighbourIndex`.
     cursors : uint32 (n_lists,)

@@ -11,11 +11,11 @@ similarity.
 
 These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
-- Adding a posting takes 0.75 ns. A bare scatter update takes 0.55 ns.
-- Computing a bound takes 0.9 ns if each instance has one word. Computing a similarity takes 0.1 to 0.3 µs.
-- On tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities.
-  On delicious, a query reads 36 % of the postings and computes 96 similarities.
-- A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36 µs for similarities.
+Adding a posting takes 0.75 ns. A bare scatter update takes 0.55 ns. Computing a bound takes 0.9 ns if each instance has
+one word. Computing a similarity takes 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902 instances, 92 features each), a
+query reads 29 % of the postings and computes 94 similarities. On the dataset delicious, a query reads 36 % of the
+postings and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and
+36 µs for similarities.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SearchScratch(NamedTuple):
 
     query: np.ndarray  # Values of the query's features by place, float32 (d,), all zero between queries.
     query_words: np.ndarray  # Bits of the query's frequent features, uint64 (W,), all zero between queries.
-    lines: np.ndarray  # Lines of `concave_lines`, float32 (W, 4).
+    lines: np.ndarray  # Result of `concave_lines` for each word of the query, float32 (W, 4).
     lists: np.ndarray  # Posting lists of the query's features, int64 (number of lists,).
     factors: np.ndarray  # Factor for the postings of each list, float32 (number of lists,).
     squares: np.ndarray  # Scratch for `concave_lines`, float64 (WORD_BITS + FLAT + 1,).
@@ -73,10 +73,10 @@ class SearchScratch(NamedTuple):
     bounds: np.ndarray  # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
     maxima: np.ndarray  # Largest bound of each group of bounds, float32 (groups of a block,).
     histogram: np.ndarray  # Histogram of bounds, int32 (HISTOGRAM_BARS,).
-    groups: np.ndarray  # Numbers of groups, int64 (groups of a block, and one more).
-    candidates: np.ndarray  # Numbers of instances, int64 (block of instances, and one more).
+    groups: np.ndarray  # Scratch for numbers of groups, int64 (groups of a block + 1,).
+    candidates: np.ndarray  # Scratch for numbers of candidate instances, int64 (block of instances + 1,).
     best: np.ndarray  # Heap of keys with the worst key in front, int64 (S,), all `FREE` between queries.
-    powers: np.ndarray | None  # Upper bounds of J**beta, float32 (POWERS + 1,). None if beta is 0 or 1.
+    powers: np.ndarray | None  # Upper bounds of J**beta, float32 (POWERS + 1,), or None if beta is 0 or 1.
     beta: float  # Exponent for which ``powers`` was computed.
 
 

@@ -52,10 +52,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     index and chooses beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. With sample
-    weights, the nearest instances vote until their weights add up to S. The last of these instances votes only with the
-    weight that remains of S. With integer weights, the model is the same as for a training set with repeated rows
-    (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes all copies of
-    an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
+    weights, the nearest instances with a total weight of S vote. If the total weight would exceed S, the weight of the
+    farthest voting instance is reduced. With integer weights, the model is the same as for a training set with repeated
+    rows (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes all copies
+    of an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
 
     The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
     S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -150,7 +150,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
             # If more than S other instances equal an instance, the instance may be missing from its own neighbours. If
-            # the instance is missing, the farthest neighbour is removed instead.
+            # an instance is missing from its own neighbours, the farthest neighbour is removed instead.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])

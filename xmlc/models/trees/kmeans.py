@@ -21,7 +21,7 @@ LABELS_PER_LEAF = 100
 # A segment is a range of labels. If a segment has fewer non-zeros than this number, a single task bisects the segment
 # and all its parts.
 MIN_NONZEROS_TO_SPLIT = 1 << 20
-MAX_SEGMENTS_TO_SPLIT = 64  # a single task bisects a segment with less than 1 / 64 of all non-zeros
+MAX_SEGMENTS_TO_SPLIT = 64  # A single task bisects a segment with less than 1 / 64 of all non-zeros.
 MIN_GAIN = 1e-4  # A bisection continues while the mean cosine increases by at least 1e-4, as in Parabel.
 MAX_ROUNDS = 50
 NO_SIDE = -1
