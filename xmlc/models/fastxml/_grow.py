@@ -335,8 +335,9 @@ def gather_columns(x, node, side, costs, work):
 
     Notes
     -----
-    The first of two passes reads 8 bytes per non-zero, and updates 12 bytes of scratch memory at a random address. The
-    second pass reads 8 bytes per non-zero, updates 4 bytes at a random address, and writes 8 bytes.
+    The first pass over the instances reads 8 bytes per non-zero, and updates 12 bytes of scratch memory at a random
+    address. The second pass over the instances reads 8 bytes per non-zero, updates 4 bytes at a random address, and
+    writes 8 bytes.
     """
     counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
     rows, values = work.rows, work.values

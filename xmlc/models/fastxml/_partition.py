@@ -30,7 +30,7 @@ def discount_table(size: int) -> np.ndarray:
 def ideal_table(size: int) -> np.ndarray:
     """Return 1 / DCG for the ideal ranking of k labels, with k = 0 .. size - 1.
 
-    The table is int64, in units of 2**-16. The entry for k = 0 is 0.
+    The entries of the table are int64 numbers in units of 2**-16. The entry for k = 0 is 0.
     """
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)

@@ -30,9 +30,7 @@ class Query(NamedTuple):
 
     values: np.ndarray  # Value of the query in each place, float32 (d,), 0 for features that the query lacks.
     words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
-    lines: (
-        np.ndarray
-    )  # Result of `concave_lines` for each word, float32 (W, 4). A row is valid only if its word is not 0.
+    lines: np.ndarray  # Lines from `concave_lines` for each word, float32 (W, 4). Rows of words that are 0 are invalid.
     lists: np.ndarray  # Posting lists of the query's features, int64.
     factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
     n_features: int

@@ -9,13 +9,13 @@ bound of the inner product over the shared frequent features. The sum of posting
 give an upper bound of each similarity. A similarity is computed only if its upper bound reaches the S-th best
 similarity.
 
-These times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
+The following times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
 Adding a posting takes 0.75 ns. A bare scatter update takes 0.55 ns. Computing a bound takes 0.9 ns if each instance has
-one word. Computing a similarity takes 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902 instances, 92 features each), a
-query reads 29 % of the postings and computes 94 similarities. On the dataset delicious, a query reads 36 % of the
-postings and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and
-36 µs for similarities.
+one word. Computing a similarity takes 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902 instances, 92 features each),
+a query reads 29 % of the postings and computes 94 similarities. On the dataset delicious, a query reads 36 % of the
+postings and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36
+µs for similarities.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         """Return the beta (0 or 1) that P@1 selects on a sample. No instance of the sample is its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # ``X`` has no column names here, so the names stored in the copied model are removed.
+        model._remember_names(X)  # ``X`` has no column names, so the copied model must not expect column names.
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]

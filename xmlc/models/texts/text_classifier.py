@@ -258,7 +258,7 @@ class TextClassifier(Estimator):
         try:
             vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = "Train the classifier again with these versions of xmlc and scikit-learn."
+            said = "Train the classifier again with the installed versions of xmlc and scikit-learn."
             raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}). {said}") from error
         model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer

@@ -15,7 +15,7 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-# In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, 100 labels are only a target (see
+# In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, the lowest inner nodes have about 100 labels (see
 # `largest_leaf`).
 LABELS_PER_LEAF = 100
 # A segment is a range of labels. If a segment has fewer non-zeros than this number, a single task bisects the segment
