@@ -85,7 +85,7 @@ def page_table(table: Table, judged: Iterable[Number], own: Rows) -> PageTable:
         return replace(panel, columns=[replace(part, numbers=list(map(join, part.numbers))) for part in panel.columns])
 
     ours = [one for one in table.panels if any(n.key in table.rows for part in one.columns for n in part.numbers)]
-    panels = [joined(panel) for panel in ours]
+    panels = [joined(panel).compact() for panel in ours]
     shown = {place_of(keys, n.key, n.quantity) for panel in panels for part in panel.columns for n in part.numbers}
     rest = {key: [name for name in row if place_of(keys, key, name) in verdicts.keys() - shown]
             for key, row in own.items()}  # fmt: skip
