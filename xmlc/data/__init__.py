@@ -1,6 +1,6 @@
 """Find, read and store datasets.
 
-Importing `load` imports all parsers, which other functions of this package, such as downloads, do not need.
+`load` is imported only on demand, because it imports all parsers, which downloads do not need.
 """
 
 from typing import TYPE_CHECKING

@@ -28,7 +28,7 @@ class Compression(NamedTuple):
     magic: bytes
     #: Function that returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
-    #: Zero bytes may follow a stream. The number of these bytes is a multiple of ``padding``.
+    #: Zero bytes may follow a stream. The number of zero bytes must be a multiple of ``padding``.
     padding: int
 
 
@@ -37,7 +37,7 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: The HTTP encoding "deflate". The first bytes of a file do not show whether the file has this encoding.
+#: The HTTP encoding "deflate". The first bytes of a file do not show whether the file is encoded by "deflate".
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
@@ -50,7 +50,7 @@ def open_plain(path: Path) -> BinaryIO:
         The compressed data is damaged or incomplete. Later reads from the returned file may also raise this error.
     """
     file = open(path, "rb")
-    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # The file is shorter than the magic bytes.
+    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # A compressed file has at least 6 bytes.
         file.close()
         raise XmlcError(f"{path}: found fewer than 6 bytes, expected a {path.suffix} file. Download it again.")
     return plain(file, str(path))
@@ -77,7 +77,8 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Only reads from the returned file raise this error.
+        The compressed data is damaged or incomplete. This function itself does not raise the error, but reads from the
+        returned file do.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
@@ -144,19 +145,21 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     """Extract wanted files from an archive (zip, tar, or one compressed file) into ``folder``.
 
-    A wanted file may be in any folder of the archive, and is found by its base name. The extracted file gets this base
-    name. If a file is compressed within the archive, such as ``train.txt.gz`` for ``train.txt``, it is decompressed.
+    A wanted file may be in any folder of the archive, and is found by its base name. The extracted file gets the base
+    name of the wanted file. If a file is compressed within the archive, such as ``train.txt.gz`` for ``train.txt``, it
+    is decompressed.
 
     Parameters
     ----------
     archive : Path
-        The archive: ``.zip``, ``.tar`` compressed or not, or one ``.gz``, ``.bz2``, ``.xz`` file. The name of the
-        archive has no effect.
+        The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``, ``.bz2`` or ``.xz`` file.
+        Its format is recognized by content, not by name.
     wanted : collection of str
         Base names of files. If you pass one name and the archive contains a single file, the extracted file gets
         the name that you passed.
     folder : Path
-        Folder for the extracted files. Pass a temporary folder, because some files may remain in it after an error.
+        Folder for the extracted files. Pass a temporary folder, because extracted files may remain in the folder after
+        an error.
 
     Raises
     ------

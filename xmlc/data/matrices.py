@@ -23,7 +23,7 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: CSR) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*``. The docstring of this module describes these files."""
+    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes the files."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -58,7 +58,7 @@ class CSRWriter:
         self._n_columns = rows.shape[1]
 
     def finished(self) -> CSR:
-        """Write the remaining files, and return the whole matrix, memory-mapped."""
+        """Write all files that are still missing, and return the whole matrix, memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
         matrix = validated(assembled(data, indices, self._indptr, self._n_columns))
@@ -101,14 +101,14 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
-    # numpy's class for memory-mapped arrays slows numba and scipy down. A plain array on the same memory is fast.
+    # numba and scipy are slow with `np.memmap`, so use plain arrays on the same memory.
     indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
     data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
     return validated(assembled(data, indices, indptr, meta["shape"][1]))
 
 
 def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
-    """Return X with ``n_features`` columns, and a sentence about dropped features.
+    """Return X with ``n_features`` columns, and a sentence about the features that were dropped.
 
     The sentence is empty if no features were dropped.
     """

@@ -20,8 +20,8 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
 
 ROWS_PER_BLOCK = 1024
-# Below this value, different multiples of 1 / 10000 are different numbers in single precision. The shortest decimal of
-# such a number is therefore the multiple itself.
+# Below MOST, different multiples of 1 / 10000 are different numbers in single precision. Therefore a multiple of 1 /
+# 10000 is the shortest decimal that reads back as the same number.
 MOST = 1024.0
 
 
@@ -30,7 +30,7 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
     Ids start from 0.
 
-    This is the format of the Extreme Classification Repository's bag-of-words files. Values have as few digits as
+    The bag-of-words files of the Extreme Classification Repository have this format. Values have as few digits as
     single precision needs to read them back unchanged. The line of an instance without labels starts with a space. The
     file is compressed if its name ends in .gz, .xz or .bz2. The file appears only when it is complete. The bytes of the
     file depend only on X, Y and the suffix.
@@ -54,7 +54,9 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
 @contextmanager
 def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[Matrix, Matrix], None]]:
-    """Return a context that yields a function. Each call of the function writes a block of instances, to save memory.
+    """Return a context manager that yields a function.
+
+    Each call of the function writes a block of instances, to save memory.
 
     Parameters
     ----------
@@ -65,13 +67,14 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     Yields
     ------
     callable
-        Writes X and Y of a block of instances in the format of `save_repository`, with the same errors. The content of
-        the file does not depend on how the instances are divided into blocks.
+        A function that writes X and Y of a block of instances in the format of `save_repository`. It raises the same
+        errors as `save_repository`. The content of the file does not depend on how the instances are divided into
+        blocks.
 
     Raises
     ------
     XmlcError
-        The number of instances is not n. In this case, no file is written.
+        The number of instances is not n. If this error is raised, no file is written.
     """
     written = 0
     with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
@@ -112,7 +115,7 @@ def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # Some values are no multiples of 1 / 10000, so numpy finds the decimals.
+    else:  # Some values are not multiples of 1 / 10000, so numpy converts them to text.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])

@@ -17,9 +17,9 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-# In these formats, the largest feature id and label id in a file determine the numbers of columns.
+# These formats have no header. The largest feature id and label id in a file determine the numbers of columns.
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
-IN_PAIRS = ("repository-two-files", "npz")  # In these formats, features and labels are in separate files.
+IN_PAIRS = ("repository-two-files", "npz")  # These formats have separate files for features and labels.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 
@@ -40,26 +40,28 @@ def load(
     path : path
         The file. For ``repository-two-files`` and ``npz``, the file of the features.
     format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
-        By default the format is detected if it is unambiguous. Datasets in five files are read by
+        By default the format is detected if it is unambiguous. To read a dataset in five files (``coordinates``), use
         `xmlc.data.formats.read_coordinates`.
 
-        - ``repository``: A header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. The line of
-          an instance without labels starts with a space.
-        - ``repository-two-files``: Separate files for features and labels, each with a header of two numbers. The value
-          of a label is 0 or 1.
-        - ``npz``: Separate files for features and labels, two sparse matrices that ``scipy.sparse.save_npz`` wrote.
-        - ``svmlight``: Rows as in ``repository`` without a header. ``#`` begins a comment.
-        - ``libsvm``: Rows as in ``svmlight``, but feature ids start from 1 and label ids from 0, as in LIBSVM's
+        - ``repository`` has a header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. The line
+          of an instance without labels starts with a space.
+        - ``repository-two-files`` has one file of features and one file of labels, each with a header of two numbers.
+          In the file of labels, each value is 0 or 1.
+        - ``npz`` has one file of features and one file of labels, two sparse matrices that ``scipy.sparse.save_npz``
+          wrote.
+        - ``svmlight`` has rows as in ``repository``, but no header. The character ``#`` begins a comment.
+        - ``libsvm`` has rows as in ``svmlight``, but feature ids start from 1 and label ids from 0, as in LIBSVM's
           multi-label datasets.
-        - ``vw``: Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal Wabbit, a feature name
-          that is a whole number is the id of the feature. Other feature names need a ``vocabulary``. Values of a
-          repeated feature are added up, because repeated words are normal in texts. All other formats refuse repeated
-          features.
-        - ``arff``: ARFF, dense or sparse. Mulan's XML file names the labels, or MEKA's header counts them.
-          With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6``, the last six attributes
-          are labels. The value of a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its
-          values if all are numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0
-          and 1. The values of all other nominal features are replaced by their positions in the header.
+        - ``vw`` is Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal Wabbit, a feature name
+          that is a whole number is the id of the feature. If feature names are not numbers, pass a ``vocabulary``.
+          Values of a repeated feature are added up, because repeated words are normal in texts. All formats except
+          ``vw`` refuse repeated features.
+        - ``arff`` means dense or sparse ARFF files. Mulan's XML file names the labels, or MEKA's header contains their
+          number. With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6`` in the header,
+          the last six attributes are labels. The value of a label is 0 or 1, false or true, no or yes, in any case. A
+          nominal feature keeps its values if all its values are numbers. If all values are words that are allowed for
+          labels, such as no and yes, the values become 0 and 1. In all other nominal features, each value becomes its
+          position in the header.
     zero_based : bool
         Whether label ids start from 0 rather than 1. For ``svmlight``, ``zero_based`` applies to feature ids,
         too. ``arff`` and ``npz`` have no ids.
@@ -68,7 +70,7 @@ def load(
     n_features, n_labels : int, optional
         d and m for formats without a header. By default the largest feature id and the largest label id in the file
         determine d and m. For a test file, pass d and m of the training file. In the test file, features with larger
-        ids are dropped with a warning. Larger label ids raise an error.
+        ids are dropped with a warning. Label ids of m or more raise an error.
     vocabulary : dict, optional
         Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
         ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.

@@ -52,11 +52,11 @@ class Attribute(NamedTuple):
 def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`.
 
-    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all are
-    numbers. If all values are words for 0 and 1 (the words allowed for labels), they become 0 and 1. The values of all
-    other nominal features are replaced by their positions in the declaration. If a sparse row lacks an attribute, the
-    attribute has the first value in its declaration, as the format defines. A missing value (``?``) is an error,
-    because the format does not define a replacement. Blank lines are skipped, because the format allows them.
+    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all its
+    values are numbers. If all values are words that are allowed for labels, such as no and yes, the values become 0 and
+    1. In all other nominal features, each value becomes its position in the declaration. If a sparse row lacks an
+    attribute, the attribute has the first value in its declaration, as the format defines. A missing value (``?``) is
+    an error, because the format does not define a replacement. Blank lines are skipped, because the format allows them.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -99,7 +99,7 @@ def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
         root = ElementTree.fromstring(content)
-    # LookupError and ValueError mean an unknown encoding.
+    # An unknown encoding raises LookupError or ValueError.
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]

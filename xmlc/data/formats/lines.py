@@ -22,7 +22,7 @@ from xmlc.data.archives import open_plain
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLANKS = " \t\n\r\x0b\x0c"  # Only ASCII blanks separate words. Other spaces of Unicode may be part of a name.
+BLANKS = " \t\n\r\x0b\x0c"  # Only ASCII blanks separate words, because names may contain other spaces of Unicode.
 LISTED = 20
 # Possessive quantifiers prevent backtracking. Backtracking takes quadratic time on long digit sequences that are no
 # number.
@@ -98,7 +98,7 @@ def first_line(path: Path) -> str:
 def words(text: str, most: int = -1) -> list[str]:
     """Split a text at ASCII blanks, at most ``most`` times.
 
-    `str.split` would also split at other spaces of Unicode.
+    `str.split` is not used, because it also splits at spaces of Unicode that are not ASCII.
     """
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
@@ -130,7 +130,7 @@ class MalformedLines:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
 
     def raise_any(self) -> None:
-        """Raise one error for all collected lines. If no line was collected, do nothing."""
+        """Raise one error for all collected lines, if there are any."""
         if self.count:
             more = self.count - len(self.messages)
             tail = f"\n... and {more} more malformed lines" if more else ""
@@ -184,7 +184,10 @@ def truth(text: str) -> bool:
 
 
 def whole(text: str) -> int:
-    """Return the value of an unsigned whole number in ASCII digits. Raise `LineError` for any other text."""
+    """Return the value of an unsigned whole number in ASCII digits.
+
+    Raise `LineError` if the text is not such a number.
+    """
     if not WHOLE.fullmatch(text):
         raise LineError(quoted(text), "a whole number")
     return int(text)
@@ -207,7 +210,7 @@ def parse_integer(text, position, end):
     """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # Stop at 2^53 to prevent an overflow. No valid number is that large.
+        if value < 1 << 53:  # Stop at 2^53 to prevent an overflow, because no valid number is larger.
             value = value * 10 + (text[position] - ZERO)
         position += 1
     return value, position
@@ -237,7 +240,7 @@ def parse_decimal(text, position, end):
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
     mantissa, digits, exponent = np.uint64(0), 0, 0
-    step = 0  # Each digit adds ``step`` to the exponent: 0 before the decimal point, and -1 after the point.
+    step = 0  # The change of the exponent by each digit is 0 before the decimal point, and -1 after the point.
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:
@@ -245,7 +248,7 @@ def parse_decimal(text, position, end):
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
                 exponent += step
-            else:  # The digit is dropped, because it would not fit into 64 bits.
+            else:  # The mantissa is full: another digit would not fit into 64 bits.
                 digits, exponent = 20, exponent + step + 1
             seen = True
         elif text[position] == POINT and step == 0:

@@ -15,16 +15,17 @@ from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted, words
 SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
-# Regular expression for a string literal of Python.
+# This regular expression matches a string literal of Python.
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
-# Texts of calls, which Python cannot read as literals: array([..]), dict_keys(['a']), [np.str_('a')].
+# This expression matches texts of calls, such as array([..]), dict_keys(['a']) or [np.str_('a')]. Python cannot read
+# such texts as literals.
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 # Keys of JSON objects whose value is a number that belongs to a label, such as its score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
-# URI schemes may contain plus signs, hyphens and dots. `str.translate` removes these symbols.
+# URI schemes may contain plus signs, hyphens and dots. With this table, `str.translate` removes the three symbols.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
@@ -46,7 +47,7 @@ class LabelNames:
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
-        #: The names of the file's columns or keys. One of these columns contains the labels.
+        #: The names of the file's columns or keys, one of which contains the labels.
         self.keys: list[str] = []
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
@@ -94,7 +95,7 @@ class LabelNames:
         Raises
         ------
         LineError
-            The value has none of these forms.
+            The value has none of the allowed forms.
         """
         if value is None:
             return []
@@ -110,7 +111,7 @@ class LabelNames:
         return _distinct(self._of_entry(each) for each in value)
 
     def hint(self) -> str:
-        """Return a warning if many cells seem to have a different separator, and otherwise an empty text."""
+        """Return a warning if many cells seem to have another separator than a semicolon, and otherwise an empty text."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 found = f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none"
@@ -140,7 +141,9 @@ class LabelNames:
 
 
 def written_value(cell: str) -> Any:
-    """Return the list or mapping of names that a cell contains as text. Programs such as pandas write such cells.
+    """Return the list or mapping of names that a cell contains as text.
+
+    For example, pandas writes a list as text into a cell.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def written_value(cell: str) -> Any:
     except (ValueError, RecursionError):
         value = _literal(cell)
     if isinstance(value, set):
-        return sorted(value, key=str)  # The order in which Python iterates over a set differs between processes.
+        return sorted(value, key=str)  # Sort the names, because the order of a set differs between processes.
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -184,10 +187,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a Python literal, or None for any other text, such as NumPy's "['a' 'b']"."""
+    """Return the value of a Python literal. For any other text, such as NumPy's "['a' 'b']", return None."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python would print warnings about backslashes in names.
+            warnings.simplefilter("ignore")  # Without this filter, Python would warn about backslashes in names.
             value = ast.literal_eval(cell)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
@@ -239,7 +242,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any], least: int) -> None:
-    """Raise `LineError` if a list contains only zeros and ones. A list with fewer than ``least`` entries is allowed."""
+    """Raise `LineError` if a list with at least ``least`` entries contains only zeros and ones."""
     flags = [isinstance(each, str | int | float) and str(each).strip(BLANKS).lower() in MULTI_HOT for each in values]
     if len(values) >= least and all(flags):
         raise LineError(_shown(values), ARE_NAMES)

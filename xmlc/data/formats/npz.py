@@ -1,4 +1,4 @@
-"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``. PECOS stores its datasets in this way, too."""
+"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``. PECOS stores its datasets as such pairs, too."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from xmlc.kernels.csr import CSR, as_features, as_labels, without_zeros
 
 
 def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
-    """Read features and labels of a training or test set. Any dtype and sparse format is allowed; see `load`.
+    """Read features and labels of a training or test set.
+
+    The matrices may have any dtype and sparse format; see `load`.
 
     Raises
     ------
@@ -28,7 +30,7 @@ def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
 
 
 def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
-    """Read a matrix, and check it by the function ``gate``. Error messages begin with the file's path."""
+    """Read a matrix and return ``gate(matrix)``, which checks the matrix. Error messages begin with the file's path."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:
@@ -36,7 +38,9 @@ def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
 
 
 def load_npz(path: Path) -> Any:
-    """Read a sparse matrix written by ``scipy.sparse.save_npz``, without unpickling. The values are not checked.
+    """Read a sparse matrix written by ``scipy.sparse.save_npz``, without unpickling.
+
+    This function does not check the values.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def load_npz(path: Path) -> Any:
         return sparse.load_npz(io.BytesIO(read_bytes(path)) if is_compressed(path) else path)
     except XmlcError:
         raise
-    except Exception as error:  # Catch every type, because damaged zip files raise eight types of errors.
+    except Exception as error:  # Damaged zip files raise eight types of exceptions.
         let_through(error)
         expected = "expected a file from scipy.sparse.save_npz"
         raise XmlcError(f"{path}: found no sparse matrix or a damaged one, {expected}") from error

@@ -1,7 +1,8 @@
 """Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser reads each byte once, and writes 8 bytes per
-non-zero and 4 bytes per label. If the ids in a row are not in ascending order, scipy then sorts the row's entries.
+non-zero and 4 bytes per label. If the ids in a row are not in ascending order, scipy sorts the entries of the row after
+the parsing.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ class RowFormat(NamedTuple):
 
     #: Whether rows may begin with labels. In a format without labels, an empty line is a row without entries.
     with_labels: bool = True
-    #: Whether ``#`` begins a comment. A line with only a comment is not a row.
+    #: Whether ``#`` begins a comment. Lines that contain only a comment are not rows.
     comments: bool = False
-    #: First feature id and first label id, 0 or 1, and the numbers of columns. An id must be less than the first id
-    #: plus the number of columns.
+    #: First feature id and first label id, 0 or 1, and the numbers of columns. Each id must be less than the smallest
+    #: id plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -71,7 +72,10 @@ class Buffers(NamedTuple):
 
     @classmethod
     def of(cls, size: int) -> Buffers:
-        """Allocate buffers for ``size`` bytes of text. Parts of the buffers that are never used take no memory."""
+        """Allocate buffers for ``size`` bytes of text.
+
+        The operating system gives no memory to parts of the buffers that are never used.
+        """
         # The shortest pair is "1:2 ", and the shortest label is "1,".
         pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1
         shapes: list[Any] = [pairs, pairs, lines, labels, lines, lines, (pairs, 3), (LISTED, 3)]
@@ -109,7 +113,7 @@ class _RowReader:
         row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
-        # After an error, results are not kept. Parsing goes on only to find later errors.
+        # After the first malformed line, no results are kept, and parsing goes on only to find more malformed lines.
         if self.malformed.count == 0:
             n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
             views = buffers.ids[:n_ids], buffers.values[:n_ids], buffers.labels[:n_labels], buffers.row_lines[:n_rows]
@@ -118,7 +122,9 @@ class _RowReader:
                 parts.append(part)
 
     def matrices(self) -> tuple[CSR, CSR]:
-        """Return (X, Y) from all parsed blocks, in canonical form and without zeros. Call this method only once.
+        """Return (X, Y) from all parsed blocks, in canonical form and without zeros.
+
+        This method can be called only once, because it releases the parsed blocks.
 
         Raises
         ------
@@ -146,7 +152,7 @@ class _RowReader:
         self.malformed.raise_any()
 
     def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
-        """Parse the values that the kernel left to Python, and store them.
+        """Parse and store the values that the kernel cannot compute exactly.
 
         Return errors for lines whose values exceed single precision.
         """
@@ -177,8 +183,8 @@ def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
 def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> tuple[CSR, CSR]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    ``base`` is the smallest feature id, and ``label_base`` is the smallest label id. If ``n_labels`` is given, labels
-    beyond this number are malformed.
+    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is given, labels beyond
+    this number are malformed.
     """
     limit = LARGEST if n_labels is None else n_labels
     layout = RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit)
@@ -195,7 +201,7 @@ def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> t
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[CSR, CSR]:
     """Read a dataset in two files. Each file has a header of two numbers and rows of ``id:value``.
 
-    The smallest label id is ``base``, and the smallest feature id is 0.
+    Label ids start from ``base``, and feature ids start from 0.
     """
     layout = RowFormat(with_labels=False, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
@@ -422,7 +428,7 @@ def find_line(text, start, comments):
 
 @njit(cache=True, nogil=True)
 def note(errors, n_errors, line, code, position):
-    """Store a malformed line if the buffer has space. Return the new number of malformed lines.
+    """Store a malformed line if the buffer has space. Return the number of malformed lines, including the stored line.
 
     Parameters
     ----------

@@ -24,10 +24,11 @@ FASTTEXT = "__label__"
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header of a file shows the delimiter of this file.
-SOME = 30  # Minimum number of texts for the warning that no label has two texts.
+SOME = 30  # If a file has fewer texts, xmlc does not warn that no label has two texts.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
-SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows these characters as white space.
-# Common names of columns. If the first line of a TSV file contains only such names, the line is a header.
+SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows only these four characters as white space.
+# HEADINGS contains common names of columns. If the first line of a TSV file contains only names in HEADINGS, the line
+# is a header.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
     "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "
@@ -38,8 +39,8 @@ HEADINGS = set(
 class Columns(NamedTuple):
     """Hold the names of the columns that contain the text, the labels and other values to keep."""
 
-    #: Names of columns in CSV and TSV, or of keys in JSON. If no column has the default name ``labels``, Annif's names
-    #: are tried.
+    #: In CSV and TSV, each name is the name of a column, and in JSON the name of a key. If no column has the default
+    #: name ``labels``, Annif's names are tried.
     text: str = "text"
     labels: str = "labels"
     #: Separator between labels in a cell. None allows semicolons, blanks between URIs, and lists written as text.
@@ -80,13 +81,13 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL, l
 
         - ``csv``: A header names the columns. A cell contains labels with a separator between them, or URIs with blanks
           between them, as in Annif's ``subject_uris``.
-        - ``tsv``: Rows as in ``csv``, with tabs between the cells. Without a header, a line is a text, a tab and its
-          labels, as in Annif's files. Without a header, quotes are ordinary characters.
-        - ``jsonl`` and ``json``: An object on each line, or one array of objects. The labels are a list of names, of
-          whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels may also be
-          an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a label has two
-          URIs in the file, the URIs replace the label's name.
-        - ``fasttext``: Words that begin with ``__label__`` are labels. All other words are the text.
+        - ``tsv``: A ``tsv`` file has rows as in ``csv``, but with tabs between the cells. Without a header, a line is a
+          text, a tab and its labels, as in Annif's files. Without a header, quotes are ordinary characters.
+        - ``jsonl`` and ``json``: The file has one object on each line, or one array of objects. The labels are a list
+          of names, of whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels
+          may also be an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a
+          label has two URIs in the file, the URIs replace the label's name.
+        - ``fasttext``: Words that begin with ``__label__`` are labels. All other words of the line are the text.
     columns : Columns
     labelled : bool
         Whether to read the labels.
@@ -275,7 +276,7 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
     try:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
-    except UnicodeEncodeError as error:  # JSON and Python can escape a surrogate, which UTF-8 cannot encode.
+    except UnicodeEncodeError as error:  # JSON and Python allow lone surrogates, which UTF-8 cannot encode.
         raise XmlcError(f"{place}: found half of a character, expected whole characters ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
@@ -293,7 +294,8 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             found = quoted(", ".join(row))
             expected = f"{missing[0]}. Use --keep only for keys of all objects."
             raise XmlcError(f"{place}: found keys {found}, expected {expected}")
-        # Prodigy writes the key ``answer``. With the answers "reject" and "ignore", the labels are not valid.
+        # The annotation tool Prodigy writes the key ``answer``. If the answer is "reject" or "ignore", the labels are
+        # not valid.
         if names and (answer := row.get("answer")) in ("reject", "ignore"):
             expected = "only accepted labels. Remove the other objects."
             raise XmlcError(f"{place}: found answer {answer!r}, expected {expected}")

@@ -12,9 +12,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import CSR, stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # Matches feature names that are whole numbers.
-# Matches the text before the first bar. The first group of the expression contains the labels. A tag begins with ', or
-# follows the labels and touches the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # This expression matches whole numbers.
+# This expression matches the text before the first bar. The first group of the expression contains the labels. A tag
+# begins with ', or follows the labels and touches the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -27,13 +27,13 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
 
     A feature is identified by its namespace and its name, and gets the next free number of ``vocabulary``. Without a
     vocabulary, the name of a feature must be its number. As in Vowpal Wabbit, the default value is 1, and a namespace's
-    scale multiplies its values. If a feature is repeated, its values are added, because texts repeat words. Importance
-    and tag are checked but ignored.
+    scale multiplies its values. If a feature is repeated, its values are added, because texts repeat words. The
+    importance and the tag of a line must be valid, but are ignored.
 
     Raises
     ------
     XmlcError
-        Some lines are malformed, or there is no ``vocabulary`` and a name is not a valid number.
+        Some lines are malformed, or a name is not a valid number although there is no ``vocabulary``.
     """
     known = {} if vocabulary is None else vocabulary
     malformed = MalformedLines(path)
@@ -100,7 +100,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
         raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
     pairs: dict[str, float] = {}
     for section in rest.split("|"):
-        # Only spaces and tabs separate tokens. Other spaces of Unicode may be part of a name.
+        # Only spaces and tabs separate tokens, because names may contain other spaces of Unicode.
         tokens = [token for token in section.replace("\t", " ").split(" ") if token]
         namespace, scale = "", 1.0
         if tokens and section[0] not in " \t":
@@ -115,7 +115,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
 
 
 def _weighted(token: str) -> tuple[str, float]:
-    """Split ``name:number`` into name and number. The default number is 1."""
+    """Split ``name:number`` into name and number. Without a colon, the number is 1."""
     name, colon, number = token.partition(":")
     try:
         value = decimal(number) if colon else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MARK = " (synthetic)"
-DEMO = "demo"  # The demo's name needs no mark, because all its data is synthetic.
+DEMO = "demo"  # The demo's name is not marked as synthetic, because the demo has only synthetic data.
 
 
 def is_made(source: object) -> bool:
@@ -14,7 +14,10 @@ def is_made(source: object) -> bool:
 
 
 def name_in_records(name: str, made: bool) -> str:
-    """Return the name of a dataset in records. Tables, figures, claims and the results page use the same name."""
+    """Return the name of a dataset in records.
+
+    Tables, figures, claims and the results page use the name from the records.
+    """
     return name + MARK if made and name != DEMO else name
 
 

@@ -1,8 +1,9 @@
 """Generate synthetic multi-class data with few examples per class, similar to the few-shot tasks of oplt2021.
 
 ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
-paragraphs. The generated data have similar numbers of classes, examples and features, and similar differences between
-the examples of a class. The generated data do not copy the two datasets or the distributions of the datasets' values.
+paragraphs. The generated data resemble ALOI and WikiPara in the numbers of classes, examples and features, and in the
+differences between the examples of a class. The generated data do not copy the two datasets or the distributions of the
+datasets' values.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on this number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on the number of
+            threads.
 
         Returns
         -------
@@ -80,7 +82,7 @@ class ObjectViews:
         Y : csr_array of bool, shape (n, m)
             Each row has exactly one label.
         P : None
-            None, because the posteriors are unknown.
+            P is None, because the posteriors are unknown.
 
         Raises
         ------
@@ -101,9 +103,10 @@ class ShortTexts:
     """Draw short texts, each about one of many topics, as counts of words.
 
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    special words. Special words are drawn like all other words. Most special words are therefore common words, and only
-    a few distinguish the topic. A quarter of the words in a text come from its topic. Text i is about topic i modulo m.
-    Therefore n successive rows contain each topic n / m times. Shuffle the rows before you stream them.
+    special words. The special words of a topic are drawn with the same probabilities as all words. Therefore most
+    special words are frequent in all texts, and only a few distinguish the topic. A quarter of the words in a text come
+    from its topic. Text i is about topic i modulo m. Therefore n successive rows contain each topic n / m times.
+    Shuffle the rows before you stream them.
 
     Parameters
     ----------
@@ -197,7 +200,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     n_words : int64
         Number of words in a text.
     topic_words : int64
-        Number of special words of a topic. Special words are drawn like all words, so that topics share common words.
+        Number of special words of a topic. Special words are drawn with the same probabilities as all words, so that
+        topics share frequent words.
     topic_share : float64
         Share of the words in a text that come from its topic.
 

@@ -19,11 +19,11 @@ from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
 CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a multiple of its number of true labels.
-RANK_PENALTY = 0.35  # This factor times the logarithm of a label's rank is subtracted from the label's logit.
+RANK_PENALTY = 0.35  # RANK_PENALTY times log(rank of a label) is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
 ROWS_PER_BLOCK = 1024
-# A row's random numbers with counters below DRAW_COUNTER determine features and values. All other random numbers
-# determine labels.
+# A row's random numbers with counters below DRAW_COUNTER determine features and values. Random numbers with larger
+# counters determine labels.
 DRAW_COUNTER = 1 << 32
 MODIFIERS = 3
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
@@ -33,17 +33,18 @@ class SyntheticModel:
     """Draw instances, posteriors and labels from a known model.
 
     An instance has about ``nonzeros`` features. Feature f has a probability proportional to (f + 1) ** (-2/3). Each
-    label has a few trigger features and three modifier features. The posterior of label j is
+    label has a few trigger features and three modifier features. If x has at least one trigger of label j, the
+    posterior of the label is
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    if x has at least one trigger of label j and this probability is at least 0.001. All other posteriors are 0. The
-    constant b_j belongs to label j, and b is the same for all labels. Labels are drawn independently. The posteriors
-    are exact, because they define the data. Labels with larger ranks are rarer: their triggers are rarer features, and
-    b_j is larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value of b for
-    which the first 2000 instances have ``labels_per_instance`` labels on average.
+    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. The constant b_j belongs
+    to label j, and b is the same for all labels. Labels are drawn independently. The posteriors are exact, because they
+    define the data. Labels with larger ranks are rarer, because their triggers are rarer features and their constants
+    b_j are larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value of b for which
+    the first 2000 instances have ``labels_per_instance`` labels on average.
 
-    Every random number depends only on (seed, label) or (seed, row). A row is therefore the same in any block and on
+    Every random number depends only on (seed, label) or (seed, row). Therefore each row is the same in any block and on
     any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
 
     Parameters
@@ -102,7 +103,8 @@ class SyntheticModel:
             Range of row numbers. For example, draw a training set from rows 0 .. a and a test set from rows a .. b of
             the same model.
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on this number.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on the number of
+            threads.
 
         Returns
         -------
@@ -153,7 +155,7 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
 
 
 class LabelModel(NamedTuple):
-    """Hold the parameters of the known model. The parameters of labels are grouped by feature.
+    """Hold the parameters of the model that generates the labels. Trigger weights are stored by feature.
 
     Attributes
     ----------
@@ -190,16 +192,16 @@ def popular_feature(u, n_features):
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     """Draw the triggers and the modifiers of each label.
 
-    Popular labels get popular features as triggers: a label's triggers are near the feature with the same relative
-    rank. Label frequencies therefore follow a power law, as feature frequencies do.
+    Popular labels get popular features as triggers. The triggers of a label are near the feature that has the same
+    relative rank as the label. Label frequencies therefore follow a power law, as feature frequencies do.
 
     Parameters
     ----------
     seed, n_features, n_labels : int64
     n_triggers : int64
-        Number of triggers t of each label.
+        The number t of triggers of each label.
     skipped : int64
-        The ``skipped`` most popular features trigger no label.
+        This number of the most popular features trigger no label.
 
     Returns
     -------
@@ -376,7 +378,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
 def sample_scores(seed, n_rows, nonzeros, n_features, model):
     """Return the scores of all candidate labels of the first ``n_rows`` instances.
 
-    The scores determine the intercept b.
+    The intercept b is computed from the scores.
 
     Parameters
     ----------
