@@ -1,7 +1,7 @@
 """Provide the estimators of sparse probability estimates.
 
 Each estimator is imported when it is first used. The training of a model therefore does not load the code of other
-estimators. For the same reason, the workflow does not retrain a model when the code of another estimator changes.
+estimators. The workflow also does not retrain a model when only the code of another estimator changes.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # this number is well above the subnormal float32 numbers, which are less precise
+SURELY_NORMAL = 1e-30  # this number is far above the subnormal float32 numbers, which have fewer digits of precision
 
 
 class Histograms(NamedTuple):
@@ -28,7 +28,7 @@ class Histograms(NamedTuple):
     weights : float64 (n_leaves,)
         Factor of each leaf. The share of a label in a leaf is the label's count times the leaf's factor.
     pooled : bool
-        With True, all leaves that an instance reaches have the same weight. With False, all trees have the same weight.
+        True if all leaves that an instance reaches have the same weight, False if all trees have the same weight.
     """
 
     starts: np.ndarray
@@ -62,8 +62,8 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
     found : uint32 (number found,)
         The labels with a positive sum.
     sums : float64 (m,)
-        Sum of each label's shares, over trees or over leaves. A label's mean share is its sum divided by ``n_parts``,
-        rounded once. The function sets the sums of the labels in ``found`` to 0.
+        For each label, the sum of its shares over trees or over leaves. A label's mean share is its sum divided by
+        ``n_parts``, rounded once. The function sets the sums of the labels in ``found`` to 0.
     n_parts : int
         Number of trees or leaves in the sums.
     thresholds : float32 (m,)
@@ -93,8 +93,8 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     The function sets the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. A mean
-    share below this limit is smaller than the last score even after rounding to float32.
+    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. The
+    factor 1 - 1e-6 is a margin for rounding to float32.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def add_leaves(histograms, reached, i, sums, found):
     sums : float64 (m,)
         The sum of each label's shares, 0 before the call. The caller has to reset the sums of the listed labels to 0.
     found : uint32 (m + 1,)
-        On return, the labels with a positive sum. The entry after the last label is also overwritten.
+        On return, the labels with a positive sum. The function also overwrites the entry after the last label.
 
     Returns
     -------
@@ -163,9 +163,9 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit(cache=True, nogil=True)
 def count_parts(histograms, reached, i):
-    """Return the number of leaves that an instance reaches if the histograms are pooled.
+    """Return the number of leaves or trees over which the shares of an instance are averaged.
 
-    If the histograms are not pooled, return the number of trees.
+    If the histograms are pooled, the function counts leaves, and otherwise trees.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def average_above(histograms, reached, first, last, thresholds):
             sort(listed)
         else:
             n_found = 0
-            for label in range(sums.size):  # this loop avoids a branch, as in `add_leaves`
+            for label in range(sums.size):  # the loop has no branch: the next label overwrites a label whose sum is 0
                 found[n_found] = label
                 n_found += sums[label] != 0.0
             listed = found[:n_found]
@@ -282,8 +282,8 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     Returns
     -------
     labels : int32 (last - first, k)
-        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the remaining
-        entries are -1.
+        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the rest of
+        ``labels`` is -1.
     scores : float32 (last - first, k)
         The scores of the labels in ``labels``. The score of the label -1 is 0.
     """

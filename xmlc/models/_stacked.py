@@ -28,7 +28,8 @@ def merge_lists(labels, scores, start, end):
     Parameters
     ----------
     labels : int32 (M, n, K)
-        The ranked labels of each of M members. If a member ranks fewer than K labels, the remaining entries are -1.
+        The ranked labels of each of M members. If a member ranks fewer than K labels for an instance, the rest of its
+        list is -1.
     scores : float32 (M, n, K)
         The scores of the labels in ``labels``.
     start : int
@@ -81,7 +82,7 @@ def write_stacked_features(scores, log_share, features):
     """Write the features of the regression for one instance and one label.
 
     The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two logarithms.
-    M of the logarithms are log(score + 0.001), one for each member. The last logarithm is ``log_share``.
+    The logarithms are log(score + 0.001) for the score of each of M members, and ``log_share``.
 
     Parameters
     ----------
@@ -156,7 +157,10 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
 
 @njit(cache=True, nogil=True)
 def product(first, second):
-    """Return the inner product of two float64 arrays. The summation goes from the first entry to the last."""
+    """Return the inner product of two float64 arrays.
+
+    The products are summed in order, from the first entry to the last.
+    """
     total = 0.0
     for k in range(first.size):
         total += first[k] * second[k]
@@ -167,7 +171,7 @@ def product(first, second):
 def fit_stacked(features, true, weights, start):
     """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
 
-    The function uses Newton's method. A Newton step is halved until the objective decreases enough.
+    The minimum is found by Newton's method. A Newton step is halved until the objective decreases enough.
 
     Parameters
     ----------
@@ -254,12 +258,12 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 @njit(cache=True, nogil=True)
 def solve_newton(matrix, right):
-    """Solve a positive definite linear system by Cholesky decomposition. Both arguments are overwritten.
+    """Solve a positive definite linear system by Cholesky decomposition, and overwrite both arguments.
 
     Parameters
     ----------
     matrix : float64 (p, p)
-        The matrix of the system. Only the lower triangle is read.
+        The matrix of the system, of which the function reads only the lower triangle.
     right : float64 (p,)
         The right-hand side, which the function replaces by the solution.
     """

@@ -1,4 +1,6 @@
-"""Define optional abilities of estimators. A class has an ability if it has the members that the table lists.
+"""Define optional abilities of estimators.
+
+A class has an ability if it has the attributes or methods that the table lists as members.
 
 ================  ========================================  ===========================================================
 ability           members                                   steps that need it

@@ -27,7 +27,7 @@ from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
 # If X has at least this many non-zeros per weight of an average tree, the threads divide the instances, and each thread
-# copies all weights. If X has fewer non-zeros, the threads divide the trees.
+# copies all weights. If X has fewer non-zeros than that, the threads divide the trees.
 NONZEROS_PER_WEIGHT = 4
 
 
@@ -36,8 +36,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
     instance reaches. In training, memory holds at most one unfinished tree for each thread. A finished tree is appended
-    to the arrays of the forest. `fit_to_disk` keeps these arrays in files. If the arrays are memory-mapped, their pages
-    are released from memory after all instances have gone down a tree.
+    to the arrays of the forest. `fit_to_disk` keeps the arrays of the forest in files. If the arrays are memory-mapped,
+    their pages are released from memory after all instances have gone down a tree.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
@@ -45,19 +45,19 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. Subclasses choose the type of the tuple. `AveragedForest` uses its fields
+        The trees as arrays for the kernels. Subclasses choose the type of the tuple. `AveragedForest` uses the fields
         ``biases`` (of inner nodes), ``features`` (of the weights), ``sizes`` (training instances per leaf),
-        ``leaf_starts``, ``labels`` and ``counts`` (label histograms). The tuple also needs the number of trees,
-        ``n_trees``, and a method ``first(n)`` that returns the first n trees.
+        ``leaf_starts``, ``labels`` and ``counts`` (label histograms). The tuple also needs the attribute ``n_trees``,
+        the number of trees, and a method ``first(n)`` that returns the first n trees.
     tail_ : TailClassifiers or None
         The tail classifiers, or None if the forest has none.
     inner_products_ : ndarray of int64, shape (n,)
         Number of inner products computed for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # This class is the type of ``forest_``.
-    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
-    # the value of this hyperparameter is 1, the forest has no tail classifiers.
+    FOREST: ClassVar[Any]  # This is the type of the attribute ``forest_``.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. With
+    # the value 1 of this hyperparameter, the forest has no tail classifiers.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
@@ -120,13 +120,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         ----------
         X, k, label_weights
             As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. If the forest re-ranks labels, the label
-            weights multiply the new scores.
+            weights multiply the scores of the re-ranking.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the leaves contain fewer than k labels, the remaining
-            entries are -1.
+            Labels, best first. Ties go to the smaller label. If the leaves that an instance reaches contain fewer than
+            k labels, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
             The scores by which labels rank. The score of the label -1 is 0.
         """
@@ -201,7 +201,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
-        """Grow the trees on checked data. Call ``then`` with one tree after another, and keep no tree."""
+        """Grow the trees on checked data. The method calls ``then`` with one tree after another, and keeps no tree."""
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
@@ -209,7 +209,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the fields ``weights`` and ``pooled`` of the forest's `Histograms`."""
+        """Return the values of the fields ``weights`` and ``pooled`` of `Histograms`."""
 
     @abstractmethod
     def _descend(
@@ -236,7 +236,7 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 # The rest of the file stores a forest as flat arrays. `AveragedForest` appends one tree after another to the arrays.
 
 
-LEAF = np.iinfo(np.int32).min  # This is the smallest code of a leaf.
+LEAF = np.iinfo(np.int32).min  # This is the smallest number that can be the code of a leaf.
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
@@ -250,7 +250,8 @@ class JoinedTrees:
     Parameters
     ----------
     fields : iterable of Field
-        Fields of the forest. A field states whether its array contains start positions or codes of nodes.
+        Fields of the forest. The attributes of a `Field` distinguish arrays of start positions, arrays of node codes,
+        and other arrays.
     folder : Path or None
         Folder to which the arrays are written. With None, the arrays stay in memory.
     """
@@ -269,7 +270,7 @@ class JoinedTrees:
             if field.starts is not None:
                 array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
             elif field.least == LEAF:
-                # The code of an inner node is its number, and the code of a leaf is ~number.
+                # The code of an inner node is its number t, and the code of a leaf is ~t.
                 array = np.where(array >= 0, array + sizes["inner"], array - sizes["leaves"]).astype(np.int32)
             self._arrays.append(**{name: array})
         sizes.update(more, trees=1)

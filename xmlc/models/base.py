@@ -41,7 +41,7 @@ ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # `_state` skips attributes with these names, which are in the model's description or describe the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
-MOST_RANKED = 1000  # k may be this large even if the model has fewer labels
+MOST_RANKED = 1000  # k may be up to this number even if the model has fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
@@ -53,21 +53,23 @@ class SparseProbabilityEstimator(Estimator):
 
     `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of numbers,
     strings, truth values and None, but not of arrays. `save` skips attributes whose name begins with an underscore. A
-    subclass that learns other objects overrides ``_state`` and ``_restore``. ``_state`` returns a dictionary of arrays
-    and a dictionary that is stored as JSON. ``_restore`` receives both dictionaries and sets the attributes. ``FIELDS``
-    lists the arrays of a stored model.
+    subclass that learns objects of other types overrides ``_state`` and ``_restore``. ``_state`` returns a dictionary
+    of arrays and a dictionary that is stored as JSON. ``_restore`` receives the two dictionaries that ``_state`` has
+    returned, and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of features d in the training set.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and of Y in training. Each attribute exists only if the matrix was a data frame whose
-        columns have strings as names. Data frames in predictions must have the same names in the same order.
+        Names of the columns of X and of Y in training. The names of a matrix are stored only if the matrix is a data
+        frame whose column names are strings. A data frame in a prediction must have the names of the training data in
+        the same order.
     n_labels_ : int
         Number of labels m in the training set.
     classes_ : ndarray, shape (m,)
-        The names of the labels, or their numbers if labels have no names. Column j of a label matrix is label j.
+        The names of the labels, or the numbers of the labels if they have no names. Column j of a label matrix is label
+        j.
     inner_products_ : ndarray of int64, shape (n,), or None
         Number of inner products that the last prediction computed for each instance. ``inner_products_`` is None if the
         model does not count inner products.
@@ -84,14 +86,15 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance do not depend on the other instances in X.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the estimator compiles kernels when it is first used. If True, a copy of the estimator is fitted to a few
-    #: rows before a measurement.
+    #: Whether the estimator compiles kernels when it is first used. If True, the workflow fits a copy of the estimator
+    #: to a few rows before it measures times.
     compiles: ClassVar[bool] = True
-    #: Whether the estimates of a model with default settings are close to the conditional probabilities of the labels.
+    #: Whether the estimates of a model with default hyperparameters are close to the conditional probabilities of the
+    #: labels.
     calibrated: ClassVar[bool] = True
-    # The folder in which `fit` writes finished arrays (`xmlc.core.appendable`) during `fit_to_disk`.
+    # During `fit_to_disk`, `fit` writes finished arrays into this folder (see `xmlc.core.appendable`).
     _into: Path | None = None
-    unit_norm: bool  # `_kernel_form` reads ``unit_norm`` and ``n_jobs``
+    unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -131,12 +134,13 @@ class SparseProbabilityEstimator(Estimator):
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one threshold for each label, from 0 to 1.
+            One threshold for all labels, or one threshold for each label. Thresholds are from 0 to 1.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, with sorted indices. The call also sets the attribute ``inner_products_``.
+            The sparse probability estimates, with sorted indices. `predict_proba` also sets the attribute
+            ``inner_products_``.
         """
         raise XmlcError(f"{type(self).__name__}: found no method predict_proba. Define it as in docs/extending.md.")
 
@@ -161,14 +165,14 @@ class SparseProbabilityEstimator(Estimator):
         k : int
             Number of labels for each instance.
         label_weights : array-like of float, shape (m,), optional
-            Weight of each label, from 0 to 1e38. Labels rank by estimate times weight. A label of weight 0 is never
-            returned.
+            Weight of each label, from 0 to 1e38. Labels are ranked by estimate times weight. A label of weight 0 is
+            never returned.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If there are fewer than k labels to return, the remaining
-            entries are -1.
+            Labels, best first. Ties go to the smaller label. If an instance has fewer than k labels to return, the rest
+            of its row is -1.
         scores : ndarray of float32, shape (n, k)
             Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
         """
@@ -181,13 +185,15 @@ class SparseProbabilityEstimator(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, for online serving.
 
-        The result is bit-identical to `predict_top_k` of a matrix with only this instance. The call changes no
-        attribute of the estimator, not even ``inner_products_``. Several threads may therefore call `rank_one` at once.
+        The result is bit-identical to the result of `predict_top_k` for a matrix of only one row, the instance.
+        `rank_one` changes no attribute of the estimator, not even ``inner_products_``. Several threads may therefore
+        call `rank_one` at once.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Distinct column numbers of the instance's features. Ascending numbers are fastest. The list may be empty.
+            Distinct column numbers of the instance's features. The method is fastest if the numbers ascend. An instance
+            without features, an empty list, is allowed.
         values : array-like of float, shape (q,)
             Value of each feature in ``indices``.
         k, label_weights
@@ -196,7 +202,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. If there are fewer than k labels to return, the remaining entries are -1.
+            Labels, best first. If an instance has fewer than k labels to return, the rest of its row is -1.
         scores : ndarray of float32, shape (k,)
             Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
 
@@ -233,9 +239,9 @@ class SparseProbabilityEstimator(Estimator):
     def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). The
-        set is computed from the estimates above 1e-4, as if labels were independent. If each training instance has a
-        label, only sets with at least one label are considered. If you have labelled instances,
+        Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This
+        label set is computed from the estimates above 1e-4, under the assumption that labels are independent. If each
+        training instance has a label, empty label sets are not considered. If you have labelled instances,
         `xmlc.thresholds.LabelSets` finds better sets. `LabelSets` also maximises other measures.
 
         Parameters
@@ -248,10 +254,11 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         csr_array of bool, shape (n, m)
-            The predicted label sets. The stored entries are the predicted labels.
+            The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            # The module is imported only here, so that a change of the module retrains no models.
+            # This import is inside the method, so that the workflow retrains no models when the imported module
+            # changes.
             spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
         else:
             spe = self.predict_proba(X, thresholds)
@@ -261,9 +268,9 @@ class SparseProbabilityEstimator(Estimator):
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
         scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
-        maximises P@1. In contrast, the `score` of scikit-learn's classifiers is the share of completely correct label
-        sets. With many labels, the share of correct sets is close to 0 for every model, so it cannot compare models.
-        Another advantage of P@1 is that it needs no thresholds.
+        maximises P@1. The method `score` of scikit-learn's own classifiers returns the share of completely correct
+        label sets. With many labels, the share of correct sets is close to 0 for every model, so it cannot compare
+        models. P@1 can compare models, and also needs no thresholds.
 
         Parameters
         ----------
@@ -316,7 +323,7 @@ class SparseProbabilityEstimator(Estimator):
 
         Forests and label trees write each part of the model when the part is finished, and release the memory. On
         return, the arrays of a forest or label tree are memory maps of the written files. The model is bit-identical to
-        the result of `fit`. An estimator that is neither a forest nor a label tree is first fitted in memory and then
+        the result of `fit`. An estimator that is neither a forest nor a label tree is fitted in memory before it is
         written.
 
         Parameters
@@ -329,8 +336,8 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            The error has one of the reasons listed in `fit` and `save`. After an error, an existing folder is
-            unchanged, and no new folder exists.
+            The error is raised in the same cases as in `fit` and in `save`. After an error, a folder that existed
+            before is unchanged, and no new folder exists.
         """
         with atomic_folder(path) as folder:
             try:
@@ -404,7 +411,7 @@ class SparseProbabilityEstimator(Estimator):
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # The arrays are ordinary views of the memory maps, because numba is slow to recognise the type
+            # The code makes plain array views of the memory maps, because numba is slow to recognise the type
             # `numpy.memmap`.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
@@ -474,7 +481,7 @@ class SparseProbabilityEstimator(Estimator):
         return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        """Set the learned state from the result of `_state`."""
+        """Set the learned attributes from the result of `_state`."""
         if self.FIELDS:
             self._check_arrays(arrays)
         self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
@@ -491,7 +498,7 @@ class SparseProbabilityEstimator(Estimator):
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
         self._check_hyperparameters()
         if Y is None:
-            raise InvalidDataError(  # scikit-learn's tests of estimators look for these words
+            raise InvalidDataError(  # scikit-learn's tests of estimators expect the words of this message
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass label sets."
             )
         given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
@@ -508,7 +515,7 @@ class SparseProbabilityEstimator(Estimator):
     def _check_hyperparameters(self) -> None:
         """Raise an error if a hyperparameter is outside its domain.
 
-        A subclass may also check combinations of hyperparameters.
+        A subclass may extend this method to check combinations of hyperparameters.
         """
         check_hyperparameters(self)
 
@@ -536,9 +543,10 @@ class SparseProbabilityEstimator(Estimator):
     def _for_requests(self) -> Self:
         """Return a shallow copy of the estimator without feature names.
 
-        A prediction may then change attributes of the copy, but not of this estimator.
+        A prediction with the copy does not change attributes of the original estimator.
         """
-        asked = type(self).__new__(type(self))  # `copy.copy` would call `__getstate__` and `__setstate__`
+        # `copy.copy` would call `__getstate__`, which copies arrays in some estimators
+        asked = type(self).__new__(type(self))
         vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
         return asked
 
@@ -555,10 +563,11 @@ class SparseProbabilityEstimator(Estimator):
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        # as uint64, a negative index is a large number
+        # a negative index becomes a large number as uint64, so it also fails this check
         fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)
         ascend = indices[1:] > indices[:-1]
-        if np.count_nonzero(ascend) < ascend.size:  # scikit-learn's vectorizers do not sort features
+        # the features are not sorted if they come from a vectorizer of scikit-learn
+        if np.count_nonzero(ascend) < ascend.size:
             order = np.argsort(indices, kind="stable")
             indices, values, fine = indices[order], values[order], fine[order]
             fine[1:] &= indices[1:] > indices[:-1]
@@ -586,7 +595,10 @@ class SparseProbabilityEstimator(Estimator):
         return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
-        """Return k as an int. Raise an error if k is below 1 or far above the number of labels."""
+        """Check the argument k and return k as an int.
+
+        Raise an error if k is below 1, or much larger than the number of labels.
+        """
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:

@@ -20,8 +20,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method `fit` that restores the estimator's attributes if training fails or is interrupted.
 
     The original ``fit`` may replace attributes, but must not change arrays of an earlier call in place. The returned
-    method raises an error with advice if learned weights are not finite (`xmlc.core.appendable`). It also raises an
-    error with advice if instance weights are passed to an estimator that does not accept them.
+    method raises an error with advice if learned weights are not finite (`xmlc.core.appendable`). The returned method
+    also raises an error with advice if the estimator does not accept the given instance weights.
     """
     takes_weights = "sample_weight" in signature(fit).parameters
 
@@ -43,13 +43,13 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def takes_no_weights(name: str) -> InvalidParameterError:
-    """Return the error for an estimator that gets instance weights but does not accept them."""
+    """Return the error to raise if instance weights are passed to an estimator that does not accept them."""
     found = f"found sample_weight, expected none, because {name} has no instance weights"
     return InvalidParameterError(f"{name}.fit: {found}. Leave it out, or use {WEIGHTED}.")
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:
-    """Return the error for a training that produced weights that are not finite."""
+    """Return the error to raise if training has produced weights that are not finite."""
     sizes = np.abs(values[values != 0])
     found = f"absolute values of X from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
     said = "Scale the features with sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults"

@@ -9,8 +9,8 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # Labels with an estimate of at most this number are in no set.
-ROWS = 4096  # The estimates of this many instances are in memory at the same time.
+MIN_PROBABILITY = 1e-4  # A label is in no label set if its estimate is at most this number.
+ROWS = 4096  # The estimates of this many instances are held in memory at the same time.
 
 
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:
@@ -18,8 +18,8 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
 
     The sets are equal to the result of `xmlc.inference.meuf`. Unlike `meuf`, this function does not warn about the sum
     of all estimates. The set of an instance does not depend on other instances. If each training instance has a label,
-    only sets with at least one label are considered. Empty sets would be too frequent, because the product of (1 - p)
-    over the labels overestimates the probability that an instance has no label.
+    empty label sets are not considered. Empty sets would be too frequent, because the product of (1 - p) over the
+    labels overestimates the probability that an instance has no label.
 
     Parameters
     ----------

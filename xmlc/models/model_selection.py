@@ -31,8 +31,8 @@ def cross_validated(
     make : function
         A function that returns an untrained estimator for a value of the hyperparameter.
     usual, other : float
-        The two values. ``other`` is chosen if its P@1 is better than the P@1 of ``usual`` by more than a standard
-        error.
+        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1 of ``usual`` by more
+        than a standard error.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
@@ -47,7 +47,8 @@ def cross_validated(
     X, Y, folds = X[rows], Y[rows][:, labels], np.arange(rows.size) % FOLDS
     hits = np.zeros((2, rows.size), dtype=bool)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings about these temporary models would confuse the user
+        # warnings about the temporary models of the cross-validation would confuse the user
+        warnings.simplefilter("ignore")
         for hit, value in zip(hits, (usual, other)):
             for fold in range(FOLDS):
                 out = folds == fold
@@ -72,11 +73,11 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether a model has more hits than another model, by more than a standard error of the difference.
+    """Return whether ``hits`` has more hits than ``usual``, by more than a standard error of the difference.
 
-    The difference is a sum over the instances for which only one of the two models is correct. Each of these instances
-    adds or subtracts its weight. If both models were equally good, the variance of the difference would be the sum of
-    the squared weights over these instances.
+    The difference in hits is a sum over the instances for which only one of the two models is correct: it adds or
+    subtracts the weight of each instance. If both models were equally good, the variance of the difference would be the
+    sum of the squared weights of the same instances.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

@@ -75,8 +75,8 @@ class SavedEstimates(Oracle):
     validation, test : str
         Paths of the files with the estimates for the validation part and for the test set, shape (n, m). Rows are in
         the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and
-        ``{dataset}`` by the name of the dataset. Each seed splits the data differently. Without ``validation``, one
-        ``test`` file may be used for all seeds.
+        ``{dataset}`` by the name of the dataset. Each seed has its own split of the data. If ``validation`` is empty,
+        one ``test`` file may be used for all seeds.
     """
 
     validation: str = ""

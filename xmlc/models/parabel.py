@@ -22,7 +22,7 @@ from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
-# In the search, a block of instances has at most this many labels per tree, which take about 100 MB.
+# A search finds at most this many labels per tree for a block of instances. These labels take about 100 MB.
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
@@ -40,35 +40,35 @@ class Parabel(SparseProbabilityEstimator):
     Parameters
     ----------
     n_trees : int
-        Number of trees, 3 in Parabel. A tree does not depend on the number of trees.
+        Number of trees, 3 in Parabel. The first trees do not depend on the total number of trees.
     arity : int or None
-        Degree of the trees, a power of two. None selects 2, as in Parabel, for up to 1,000 labels with a training
-        instance, and 16 for more labels. With ``arity=16``, trees are flatter, faster to train and more accurate than
-        with 2.
+        Degree of the trees, a power of two. None selects degree 2, as in Parabel, for up to 1,000 labels with a
+        training instance, and degree 16 for more labels. Trees of degree 16 are flatter, faster to train and more
+        accurate than trees of degree 2.
     max_leaf : int or None
         A group of at most this many labels is not split further. The labels of a group that is not split become the
-        children of one node. Parabel uses ``max_leaf=100``. None has the same meaning as in `PLT`.
+        children of one node. Parabel uses ``max_leaf=100``. ``max_leaf=None`` has the same meaning as in `PLT`.
     loss : {"squared_hinge", "logistic"}
         With the squared hinge loss of Parabel, a node with the linear score s has the score exp(-max(0, 1 - s)**p).
-        With this loss, scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With the logistic
-        loss, the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either
-        loss.
+        With the squared hinge loss, scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With
+        the logistic loss, the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the
+        scores of either loss.
     hinge_power : int or None
-        Power p in the score for the loss "squared_hinge". None selects 2, as in Parabel, for up to 1,000 labels, and 3
-        for more labels. With a higher power, nodes near their margin get higher scores, which improves the lower ranks
-        of a ranking.
+        Power p in the score for the loss "squared_hinge". None selects p = 2, as in Parabel, for up to 1,000 labels,
+        and p = 3 for more labels. With a higher power, nodes near their margin get higher scores, which improves the
+        lower ranks of a ranking.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses ``C=1``. With
         None, C is 0.3 if this value raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is
         cross-validated on up to 1000 training instances.
     tol : float or None
         The training of a node stops after a pass in which no dual variable moves by more than tol * C. None selects
-        ``tol=0.1`` for up to 1,000 labels, and 0.03 for more labels.
+        ``tol=0.1`` for up to 1,000 labels, and ``tol=0.03`` for more labels.
     epochs : int
         Maximum number of passes over the training instances of a node.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto" selects 0.1, as in
-        Parabel, for up to 1,000 labels, and 0.05 for more labels. With None, all weights are kept.
+        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto" selects the threshold
+        0.1, as in Parabel, for up to 1,000 labels, and 0.05 for more labels. With None, all weights are kept.
     beam : int or None
         Number of inner nodes that the search expands on each level. With None, the search expands all inner nodes.
     unit_norm : bool
@@ -143,7 +143,7 @@ class Parabel(SparseProbabilityEstimator):
     def _select(self, usual: Mapping[str, object]) -> None:
         """Set ``C_`` and other attributes to the given hyperparameters.
 
-        A hyperparameter None is replaced by its default.
+        If a hyperparameter is None, the attribute is set to the default value.
         """
         for name, value in usual.items():
             given = getattr(self, name)
@@ -180,14 +180,14 @@ class Parabel(SparseProbabilityEstimator):
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights affect a beam in one way:
-            a node is left out if no label below the node has a positive weight.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights change a beam only in one
+            way: it leaves out nodes without a label of positive weight.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k labels, the
-            remaining entries are -1.
+            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k labels for an
+            instance, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
             Mean estimates over the trees, times the label weights if given. The score of the label -1 is 0.
         """
@@ -257,8 +257,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     ----------
     found : sequence of lists
         Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second
-        array is the labels, int32, and the third array is their estimates, float32. The second and third array are
-        sorted by instance.
+        array is the labels, int32, and the third array is the estimates of the labels, float32. The second and the
+        third array are sorted by instance.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

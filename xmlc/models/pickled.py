@@ -21,7 +21,7 @@ def store(path: Path, thing: Any) -> None:
 
     try:
         joblib.dump(thing, path)
-    except Exception as error:  # the class of the object may raise any error
+    except Exception as error:  # the code that pickles an object may raise any error
         let_through(error)
         said = "Use objects that joblib can store. Define functions in a module, not as a lambda."
         raise XmlcError(f"{type(thing).__name__} cannot be saved ({error}). {said}") from error
@@ -41,7 +41,7 @@ def read(path: Path, trusted: bool) -> Any:
     Damaged
         The file is missing, or was changed after it was written.
     XmlcError
-        ``trusted`` is false.
+        The argument ``trusted`` is false.
     """
     if not trusted:
         said = "If you trust it, load it with trusted=True (--trusted on the command line)."

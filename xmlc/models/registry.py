@@ -89,7 +89,7 @@ def _wrapped() -> Any:
 
 
 def _is_ours(found: object) -> bool:
-    # this import is slow, because it loads SciPy, so it is done only here
+    # this import is inside the function, because it loads SciPy, which is slow
     from xmlc.models.base import SparseProbabilityEstimator
 
     return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
@@ -169,8 +169,8 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 def domains_of(name: str) -> Mapping[str, Domain] | None:
     """Return the domains of an estimator's hyperparameters, or None if the estimator is not in `LEARNERS`.
 
-    If `xmlc.models.domains` has a module for the estimator, only this module is imported. A suite can then be checked
-    without loading kernels. Without such a module, the class of the estimator is imported.
+    If `xmlc.models.domains` has a module for the estimator, only this module is imported. A suite with such estimators
+    can be checked without loading kernels. Without such a module, the class of the estimator is imported.
     """
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None
@@ -198,8 +198,8 @@ def estimates_file(pattern: str, dataset: str, seed: object) -> str:
 def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
     """Return the paths of the files that a model reads when it runs on a dataset, such as another program's estimates.
 
-    For a custom model, the list contains each existing file whose path is a hyperparameter. For models of this package
-    except `estimates`, the list is empty.
+    For a custom model, the list contains each existing file whose path is a hyperparameter. For a model of this
+    package, the list is empty unless the model is `estimates`.
     """
     texts = _texts_in(values) if name == "estimates" or ":" in name else []
     if name != "estimates":
@@ -220,8 +220,8 @@ def estimator_files(name: str) -> list[str]:
     """Return the source files of an estimator that the workflow checks for changes.
 
     Modules of xmlc have dotted names. As paths, they would count as a user's files, whose imports are followed in their
-    folder. For an installed xmlc, that folder contains all other libraries, too. A class of another library has a file
-    in the list only if the library is under development (not in site-packages).
+    folder. For an installed xmlc, that folder contains all other libraries, too. For a class of another library, the
+    list contains its file only if the library is under development (not in site-packages).
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

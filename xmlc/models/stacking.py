@@ -31,8 +31,8 @@ ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f) with features f and coefficients w. Two kinds of logarithms
-    are features: log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The
+    The estimate of label j for instance x is sigmoid(w . f) with features f and coefficients w. Some features are
+    logarithms: log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The
     other features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share
     the same coefficients w.
 
@@ -51,8 +51,8 @@ class Stacking(SparseProbabilityEstimator):
         `xmlc.models.wrapped.Wrapped` wraps. A member that is given as a name gets the ``random_state`` of the stacking
         estimator.
     n_held_out : int
-        Number of held-out instances, limited to a fifth of the training set. With 0, an estimate is the mean of the
-        members' scores.
+        Number of held-out instances, limited to a fifth of the training set. With ``n_held_out=0``, an estimate is the
+        mean of the members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
@@ -107,7 +107,9 @@ class Stacking(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the members on a part of the data, the regression on the rest, and then the members on all data.
+        """Train the members on a part of the data and the regression on the rest.
+
+        Then train the members again on all data.
 
         The instance weights in ``sample_weight`` apply to the training of the members and to the loss of the
         regression. Every member must accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit`
@@ -223,9 +225,9 @@ class Stacking(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k best candidates of each instance and their scores, best first.
 
-        Ties go to the smaller label. If there are fewer than k candidates, the remaining labels are -1. The score of a
-        label is its estimate times (p_min / p)**propensity_exponent, and times its entry in ``label_weights`` if given.
-        A label of weight 0 is never a candidate.
+        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its row is -1. The score
+        of a label is the product of its estimate, (p_min / p)**propensity_exponent, and its label weight if given. A
+        label of weight 0 is never a candidate.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         allowed = weights > 0 if weights.size else None
@@ -287,7 +289,8 @@ class Stacking(SparseProbabilityEstimator):
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        given: dict[str, Any] = self.members_  # `_restore` has set `members_` to each member's hyperparameters
+        # `_restore` has set `members_` to a dictionary of each member's hyperparameters
+        given: dict[str, Any] = self.members_
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
         self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
 

@@ -16,7 +16,7 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import label_sums
 
-# A task has about this many non-zeros. An instance's non-zeros count once for each label of the instance.
+# Each task sums about this many non-zeros. The non-zeros of an instance are summed once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because the product of 0 and an infinite score would be NaN
@@ -30,15 +30,15 @@ class TailClassifiers(NamedTuple):
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    The score B is largest at the centroid, where it is 1/2. Tail classifiers do not classify instances by themselves,
+    The largest value of the score B is 1/2, at the centroid. Tail classifiers do not classify instances by themselves,
     but re-rank the labels that a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for
     Recommendation, Tagging, Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the
     labels of their largest datasets in this way (Supplement, experimental setup).
 
     The published program of PfastreXML omits the factor 1/2 before the squared distance, and its default gamma is 30.
     The scores of the PfastreXML program equal the scores of this class with ``gamma=60``. The program of LdSM includes
-    the factor 1/2. PfastreXML always scales each instance to Euclidean length 1 before it computes distances, even if
-    its trees use unscaled instances. LdSM does not scale the features.
+    the factor 1/2 before the squared distance. PfastreXML always scales each instance to Euclidean length 1 before it
+    computes distances, even if its trees use unscaled instances. LdSM does not scale the features.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class TailClassifiers(NamedTuple):
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            The stored entries are the candidate labels of each instance. The values of the entries are not used.
+            The stored entries are the candidate labels of each instance. The values of the stored entries are not used.
         gamma : float
             The factor gamma in B, at least 0.
         unit_norm : bool
@@ -154,7 +154,8 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),
         "tail_weights": weights,
-        "tail_squared_lengths": squares.astype(np.float64),  # `bincount` of an empty array returns integers
+        # the conversion is necessary because `bincount` of an empty array returns integers
+        "tail_squared_lengths": squares.astype(np.float64),
     }
 
 
@@ -171,9 +172,9 @@ def gathered_product(dense_instance, features, weights):
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
-    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula is evaluated so that no
-    exponential overflows. The kernel needs 4 bytes of scratch memory per feature. For each candidate, the kernel moves
-    12 bytes per non-zero of the candidate's centroid.
+    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula for log B is evaluated
+    so that no exponential overflows. The kernel needs 4 bytes of scratch memory per feature. For each candidate, the
+    kernel moves 12 bytes per non-zero of the candidate's centroid.
 
     Parameters
     ----------

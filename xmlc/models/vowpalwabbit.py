@@ -44,16 +44,16 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training instances that reach
     the leaf. The prediction for an instance is the class of the most similar instance in the reached leaf. The
     similarity is the cosine, with a learned correction if ``learn_at_leaf`` is true. The program predicts one class
-    without an estimate, so `predict_proba` returns the number 1 for the predicted class. Instances are scaled to
-    Euclidean length 1. The default hyperparameters are from the authors' script for the dataset ALOI
-    (``demo/memory_tree``). Options of the program without a hyperparameter have the program's defaults.
+    without a probability, so `predict_proba` returns 1 for the predicted class. Instances are scaled to Euclidean
+    length 1. The default hyperparameters are from the authors' script for the dataset ALOI (``demo/memory_tree``). An
+    option of the program that is not a hyperparameter has the program's default value.
 
-    In training, xmlc writes the data in the program's text format. The program, in a separate process, reads the data
-    and writes its model. The training time includes the writing and reading of the data and the model. The model
-    contains every training instance. xmlc does not use the option ``--testonly``, because with this option version
-    9.11.9 reads the weights wrongly unless plain SGD trained them. Without ``--testonly``, a loaded model still learns
-    nothing from the instances that it predicts. The Python interface of the program predicts one instance per call.
-    Prediction times include the conversion of the data to the program's types. The program uses one thread.
+    In training, xmlc writes the data in the program's text format. The program reads the data in a separate process,
+    and writes the model to a file. The training time includes all reading and writing of files. The model contains
+    every training instance. xmlc does not use the option ``--testonly``, because with this option version 9.11.9 reads
+    the weights wrongly unless plain SGD trained them. Without ``--testonly``, a loaded model still learns nothing from
+    the instances that it predicts. The Python interface of the program predicts one instance per call. Prediction times
+    include the conversion of the data to the program's types. The program uses one thread.
 
     Parameters
     ----------
@@ -64,11 +64,13 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     dream_repeats : int
         For each learned instance, this number of stored instances is removed from the tree and inserted again.
     dream_at_update : bool
-        Whether the insertion of removed instances also trains the classifiers of inner nodes, after the first pass.
+        Whether the second insertion of a removed instance also trains the classifiers of inner nodes, after the first
+        pass.
     learn_at_leaf : bool
         Whether to learn a correction of the similarity between instances.
     online : bool
-        Whether to learn from rewards also in the first pass. The authors do so if there is only one pass.
+        Whether to learn from rewards also in the first pass. The authors learn from rewards in the first pass if it is
+        the only pass.
     passes : int
         Number of passes over the training set. The program learns from rewards in all passes after the first.
     eta : float
@@ -93,7 +95,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # The workspace of the program with the loaded model.
+    _workspace = cast("Any", None)  # This is the workspace of the program, with the loaded model.
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -138,10 +140,10 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The first column is the predicted class, and all other columns are -1. For the first instance nothing is
-            predicted, so the first column is -1, too.
+            The first column is the predicted class, or -1 for the first instance, for which nothing is predicted. All
+            other columns are -1.
         scores : ndarray of float32, shape (n, k)
-            The score is 1 for a predicted class, and 0 for -1.
+            The score is 1 for a predicted class, and 0 for the label -1.
 
         Raises
         ------
@@ -162,7 +164,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
         """Return a matrix with the estimate 1 for each predicted class.
 
-        In ``classes``, numbers start at 1, and 0 means that no class was predicted.
+        Class numbers in ``classes`` start at 1, and 0 means that no class was predicted.
         """
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1

@@ -14,7 +14,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-# Estimates of a loaded model may differ by at most this much, because some programs then sum in another order.
+# The estimates of a model may change by at most this much when it is loaded, because some programs sum in another
+# order.
 CLOSE = 1e-6
 
 
@@ -26,7 +27,8 @@ def warm_up(
         return None
     copy, hyperparameters = model.unfitted(), model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    rows = math.ceil(WARM_UP_ROWS / (share or 1))  # ``warm_start`` builds its tree only from this share of the rows
+    # with ``warm_start``, the first tree is built from this share of the rows
+    rows = math.ceil(WARM_UP_ROWS / (share or 1))
     if share or hyperparameters.get("max_leaf", 0) is None:
         # With a small ``max_leaf``, even a tree over few labels has inner nodes, so that the code for inner nodes is
         # compiled.
@@ -43,7 +45,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     estimator : str
         Name in the configuration. A model is checked only if its name contains the path of a Python file.
     model : SparseProbabilityEstimator
-        The untrained model. The function trains only a copy of the model.
+        The untrained model. The function does not train this model, but a copy.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)

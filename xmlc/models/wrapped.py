@@ -26,7 +26,7 @@ from xmlc.models.fitting import takes_no_weights
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # Dense label sets may take at most this many bytes, at 8 bytes per entry, as in most estimators.
 ENTRIES = 1 << 22  # At most this many dense estimates are in memory at a time.
-# A hyperparameter's value of this form names an estimator of another library.
+# If the value of a hyperparameter has this form, it is the name of an estimator class.
 INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
@@ -35,19 +35,19 @@ class Wrapped(SparseProbabilityEstimator):
     """Wrap any estimator with ``fit`` and ``predict_proba`` as a model of this package.
 
     The wrapped estimator receives float32 CSR features. Label sets are passed as a dense array of 0 and 1, because most
-    classifiers of scikit-learn need this form. A ``OneVsRestClassifier`` receives sparse label sets instead. Labels
-    that no instance or every instance has are not passed to the estimator. The estimates are 0 for a label that no
-    training instance has, and 1 for a label that every training instance has. The results of estimators of other
-    libraries may differ between machines.
+    classifiers of scikit-learn need this form. Only a ``OneVsRestClassifier`` receives sparse label sets. Labels that
+    no instance or every instance has are not passed to the estimator. The estimates are 0 for a label that no training
+    instance has, and 1 for a label that every training instance has. The results of estimators of other libraries may
+    differ between machines.
 
     Parameters
     ----------
     estimator : object
-        The wrapped estimator. `fit` trains a copy of this estimator. The method ``predict_proba`` returns a dense or
-        sparse matrix of shape (n, m), or a list. The list contains an array of shape (n, 2) for each label.
+        The wrapped estimator. `fit` trains a copy of the wrapped estimator. The method ``predict_proba`` returns a
+        dense or sparse matrix of shape (n, m), or a list. If ``predict_proba`` returns a list, the list contains an
+        array of shape (n, 2) for each label.
     given : dict, optional
-        The hyperparameters with which the estimator was constructed. The workflow stores these hyperparameters with the
-        results.
+        The hyperparameters with which the estimator was constructed. The workflow stores ``given`` with the results.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Wrapped(SparseProbabilityEstimator):
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the arguments of ``__init__``.
 
-        If ``deep`` is true, return the given hyperparameters and ``n_jobs`` instead.
+        If ``deep`` is true, return the given hyperparameters and ``n_jobs``, but not the arguments of ``__init__``.
         """
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
@@ -89,7 +89,7 @@ class Wrapped(SparseProbabilityEstimator):
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
             try:
                 each.set_params(**params)
-            except ValueError as error:  # scikit-learn's message lists the valid hyperparameters
+            except ValueError as error:  # the message of scikit-learn lists the valid hyperparameters
                 raise InvalidParameterError(f"Wrapped: {error}") from error
         return self
 
@@ -154,7 +154,7 @@ class Wrapped(SparseProbabilityEstimator):
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
-        """Yield an empty block, and then the estimates of one small block of instances after another."""
+        """Yield an empty matrix, and then the estimates for one small block of instances after another."""
         m = self.n_labels_
         yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
         for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
@@ -190,7 +190,7 @@ class Wrapped(SparseProbabilityEstimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow code from the folder to run. Reading an estimator that joblib has stored runs code.
+            Allow code from the folder to run. Code from the folder runs when joblib reads the estimator.
 
         Raises
         ------
@@ -232,7 +232,8 @@ def adapt(
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        for key in sorted(values, key=lambda key: -key.count("__")):  # inner estimators are constructed first
+        # inner estimators are constructed before outer estimators
+        for key in sorted(values, key=lambda key: -key.count("__")):
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
     except (TypeError, ValueError) as error:
@@ -324,9 +325,9 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the most deeply nested estimator inside an estimator that satisfies a condition.
+    """Return the nested estimator that satisfies a condition, the most deeply nested if there are several.
 
-    If no inner estimator satisfies the condition, return the outer estimator.
+    If no nested estimator satisfies the condition, return the outer estimator itself.
     """
     found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
     return found[max(found, key=lambda key: key.count("__"))] if found else estimator

@@ -1,31 +1,33 @@
 """Train regularised logistic regressions with kernels that process eight labels in parallel.
 
-The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. Only the first ``width``
-features are used. For C > 0 the kernels minimise
+The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. The classifier of the label
+uses only the first ``width`` features. For C > 0 the kernels minimise
 
     f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
 by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust
-Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). A line search replaces the trust region. The
-method has these properties:
+Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). In contrast to the paper, a line search
+replaces the trust region. The optimisation method has these properties:
 
-* The constant b is eliminated from the Newton system. The elimination centres each feature: it subtracts the feature's
-  mean under the weights d_i = v_i p_i (1 - p_i). Without centring, features that are scaled but not shifted would be
-  nearly parallel to the constant.
+* The constant b is eliminated from the Newton system. This elimination centres each feature: it subtracts the mean of
+  the feature under the weights d_i = v_i p_i (1 - p_i). Without centring, a feature that is scaled but not shifted
+  could be nearly parallel to the constant feature.
 * The preconditioner of CG for feature k is 1 + C sum_i d_i v_k, where v_k is the variance of the feature. For features
   scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
   preconditioner needs 50 % more matrix products.
 * A product of the Newton matrix with a vector reads each row of X once, for both X p and X^T u. Eight labels share one
-  pass over X (see `multiply_row`). Each of the eight places for a label is called a lane, and has its own phase. A lane
-  starts the next label when its present label is solved for all values of C.
+  pass over X (see `multiply_row`). Each of these labels occupies one of eight lanes, and each lane has its own phase. A
+  lane starts the next label when its present label is solved for all values of C.
 * An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds to thousands of
-  products of the Newton matrix with a vector. A Newton step by CG needs only 5 to 100 of these products.
+  products of the Newton matrix with a vector. A Newton step by CG needs only 5 to 100 products of the Newton matrix
+  with a vector.
 
-The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a label ends when this
-decrement is below `TOLERANCE` times f. The kernels compare the decrement with this limit before and after CG. Before
-CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the matrix of second derivatives
-is below 1. After CG the decrement is known. If the decrement is small enough, the present Newton step is the last. The
-tolerance is relative to f, and is much larger than rounding errors.
+The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a label ends when the
+squared Newton decrement is below `TOLERANCE` times f. The kernels check this condition for the squared decrement before
+and after CG. Before CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the matrix of
+second derivatives is below 1. After CG, the squared Newton decrement is known. If the squared Newton decrement is small
+enough after CG, the present Newton step is the last. The tolerance is relative to f, and much larger than rounding
+errors.
 """
 
 from __future__ import annotations
@@ -42,13 +44,15 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # This many labels are trained in parallel.
-TOLERANCE = 1e-20  # Training of a label ends below this squared Newton decrement, relative to f.
-# Below this squared decrement, relative to f, a step is never halved, because rounding errors hide the decrease of f.
+LANES = 8  # The kernels train this many labels in parallel.
+# The training of a label ends when the squared Newton decrement, relative to f, is below this number.
+TOLERANCE = 1e-20
+# If the squared Newton decrement relative to f is below this limit, rounding errors hide the decrease of f, so the step
+# is not halved.
 SAFE = 1e-11
-SUFFICIENT = 1e-4  # A step is halved if f decreases by less than this share of the predicted decrease.
-# These limits bound the Newton steps per label and value of C, the CG products per Newton step, and the halvings per
-# step.
+SUFFICIENT = 1e-4  # A Newton step is halved if f decreases by less than this share of the predicted decrease.
+# These are the largest numbers of Newton steps for each label and C, of CG products per Newton step, and of halvings
+# per Newton step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # These are the phases of a lane, see `Lanes`.
@@ -63,11 +67,12 @@ class Problem(NamedTuple):
     indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
     indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
     data: np.ndarray  # Scaled values of the non-zeros, float64 (nnz,).
-    label_rows: np.ndarray  # Instances of each label, ascending, int64: the row indices of the label matrix in CSC.
+    label_rows: np.ndarray  # Ascending instances of each label, int64 (the row indices of the label matrix in CSC).
     label_starts: np.ndarray  # Start of each label in ``label_rows``, int64 (m + 1,).
     scale: np.ndarray  # Factor by which each column was multiplied, float64 (width,).
     variances: np.ndarray  # Variance of each column after scaling, float64 (width,).
-    widths: np.ndarray  # The classifier of each label uses this many of the first columns, int64 (m,).
+    # Number of columns, beginning with the first, that the classifier of each label uses, int64 (m,).
+    widths: np.ndarray
     importance: np.ndarray  # Weight of each instance's loss, float64 (n,).
 
 
@@ -110,10 +115,10 @@ class ByColumn(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Hold arrays of shape (8,) with one number per lane, such as the lane's label, the index of C, and the phase.
+    """Hold arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C, and its phase.
 
     The phase determines the sum that the next pass over the rows computes for the lane. After each pass over the rows,
-    the loop in `solve_labels` changes the phase of each lane by a function::
+    `solve_labels` calls a function that changes the phase of each lane::
 
         phase      the pass computes            then               -> next phase
 
@@ -125,19 +130,20 @@ class Lanes(NamedTuple):
         SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
 
     `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
-    takes only two passes, GRADIENT and MEANS. Each CG step takes a further pass over the rows, CONJUGATE.
+    takes only two passes, in the phases GRADIENT and MEANS. Each CG step takes one further pass over the rows in the
+    phase CONJUGATE.
 
     Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update these arrays in place.
     The argument ``lane`` is the index of one lane.
     """
 
     phase: np.ndarray  # Phase of the lane, int64.
-    item: np.ndarray  # Index in the list of labels, int64.
+    item: np.ndarray  # Index of the lane's label in the list of labels, int64.
     place: np.ndarray  # Index of the present C among the ascending values of C, int64.
     n_steps: np.ndarray  # Number of Newton steps so far, int64.
     n_products: np.ndarray  # Number of products that CG has computed in this Newton step, int64.
     width: np.ndarray  # Number of features that the label uses, int64.
-    C: np.ndarray  # Present value of C, float64. The following fields are also float64.
+    C: np.ndarray  # Present value of C, float64. All following fields of this class are float64, too.
     constant: np.ndarray
     square: np.ndarray  # Squared norm of the weights.
     loss: np.ndarray
@@ -145,16 +151,18 @@ class Lanes(NamedTuple):
     slope: np.ndarray  # Sum of ``ByRow.residuals``.
     curvature: np.ndarray  # Sum of ``ByRow.curvatures``.
     centre: np.ndarray  # Inner product of the means and the direction.
-    remaining: np.ndarray  # The number r M^-1 r.
+    remaining: np.ndarray  # The number r M^-1 r for the residual r and the preconditioner M.
     target: np.ndarray  # CG ends when ``remaining`` is at most this number.
-    gain: np.ndarray  # Squared Newton decrement that belongs to CG's present solution.
+    gain: np.ndarray  # Squared Newton decrement of CG's present solution.
     decrement: np.ndarray  # Squared Newton decrement of the last step, relative to the objective.
 
 
 def solve_path(
     problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
 ) -> Solution:
-    """Minimise f for some labels and ascending values of C. The solution for one C is the start for the next C.
+    """Minimise f for some labels and ascending values of C.
+
+    The solution for each value of C is the start for the next value.
 
     Parameters
     ----------
@@ -180,7 +188,7 @@ def solve_path(
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
-    """Return zeros, float64 (n_arrays, size, 8). Each row of 8 numbers is a cache line, so no load needs two lines."""
+    """Return zeros, float64 (n_arrays, size, 8). Each row of 8 numbers is aligned with a cache line."""
     room = np.zeros((n_arrays * size + 1) * LANES)
     start = -(room.ctypes.data // room.itemsize) % LANES
     return room[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
@@ -197,7 +205,7 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
     by_row, by_column, lanes
         State of the lanes, all zero before the call, updated in place.
     solution : Solution
-        The result, updated in place. All its numbers are 0 or NaN before the call.
+        The result, updated in place. All numbers of the result are 0 or NaN before the call.
     """
     place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
     for i in range(rows.size):
@@ -244,14 +252,14 @@ def instances_of(problem, label):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
-    """Start a label in a lane, with weights 0 and the optimal constant for equally weighted instances.
+    """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances had equal weights.
 
     Parameters
     ----------
     problem : Problem
     label : int64
     C : float64
-        First value of C for the label.
+        The first value of C for which the label is solved.
     place_of : int64 (instances,)
         For each instance, its index in ``rows`` of `solve_labels`, or -1 if the instance is not in ``rows``.
     by_row, by_column, lanes
@@ -279,7 +287,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Set the next value of C for a lane. The lane starts from its solution for the previous C.
+    """Set the next value of C for a lane, whose start is its solution for the previous C.
 
     Parameters
     ----------
@@ -289,7 +297,7 @@ def begin_path(lanes, lane, place, C):
     place : int
         Index of C among the ascending values of C.
     C : float64
-        Value of C at this index.
+        The value of C.
     """
     lanes.place[lane], lanes.n_steps[lane], lanes.C[lane] = place, 0, C
     lanes.objective[lane] = 0.5 * lanes.square[lane] + C * lanes.loss[lane]
@@ -394,9 +402,9 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         lanes.phase[lane] = SOLVED
         return
     lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
-    # CG reduces the norm of the residual to a tenth. Near the solution, the norm is reduced further, so that Newton's
-    # method converges quadratically. CG ends when the residual is below the tolerance, because further products would
-    # not help.
+    # Far from the solution, CG reduces the norm of the residual to a tenth. Near the solution, CG reduces the residual
+    # further, so that Newton's method converges quadratically. CG also ends when the residual is below the tolerance,
+    # because a smaller residual would not help.
     lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
     lanes.phase[lane] = CONJUGATE
 
@@ -435,7 +443,9 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after a part of the Newton step. Also store the residuals and curvatures.
+    """Return the weighted sum of losses after the Newton step times ``length``.
+
+    The function also stores the residuals and curvatures.
 
     Parameters
     ----------
@@ -445,7 +455,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
     length : float64
         Factor by which the Newton step is multiplied.
     shift : float64
-        The change that the full step adds to all scores, in addition to ``by_row.moves``.
+        The full Newton step changes each score by the sum of ``shift`` and ``by_row.moves``.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
@@ -454,7 +464,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
         margin = score if positive else -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # This formula computes a small probability of the wrong class without cancellation.
+        # This formula for the probability of the wrong class is accurate even if the probability is small.
         wrong = e * share if margin >= 0.0 else share
         residual = weight * (-wrong if positive else wrong)
         curvature = weight * (e * share * share)
@@ -501,11 +511,11 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
 
 
 # The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The kernels
-# read the matrix once for eight vectors. The eight factors of a non-zero are consecutive in memory, and the sums stay
-# in a register. On an AMD EPYC with AVX-512, each of the two kernels takes 1.1 ns per non-zero for eight vectors, and
-# 0.7 ns for a single vector. No operation combines the numbers of two lanes. Each multiplication and each addition is
-# rounded separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on any
-# processor and for any labels in the other lanes.
+# read the matrix once for eight vectors. The eight factors for a non-zero are consecutive in memory, and the eight sums
+# stay in a register. On an AMD EPYC with AVX-512, each of the two kernels takes 1.1 ns per non-zero for eight vectors,
+# and 0.7 ns for a single vector. No operation combines the numbers of different lanes. Each multiplication and each
+# addition is rounded separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on
+# any processor and for any labels in the other lanes.
 
 
 def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
@@ -514,7 +524,7 @@ def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
 
 
 def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the data addresses of the four arrays that `multiply_row` or `add_row` receives."""
+    """Return the memory addresses of the four arrays that `multiply_row` or `add_row` receives."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)]
 
 
@@ -532,13 +542,13 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
     data : float64 (nnz,)
         Value of each non-zero.
     start, end : int64
-        The non-zeros of the row are ``start .. end - 1``.
+        The non-zeros of the row have the positions ``start .. end - 1``.
     vectors : float64 (columns, 8)
         The eight vectors.
     row : int64
-        The row of ``products`` to write.
+        Index of the row of ``products`` that the function writes.
     products : float64 (rows, 8)
-        The inner products. The kernel writes one row.
+        The inner products. The function writes one row of the array.
     """
 
     def generate(context, builder, signature, arguments):
@@ -568,18 +578,18 @@ def multiply_row(typing_context, indices, data, start, end, vectors, row, produc
 
 @intrinsic
 def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add a sparse row, times each of the factors ``multiples[row]``, to eight vectors.
+    """Add multiples of a sparse row to eight vectors.
 
-    No column may occur twice in the row.
+    The eight factors are ``multiples[row]``. No column may occur twice in the sparse row.
 
     Parameters
     ----------
     indices, data, start, end
         As in `multiply_row`.
     multiples : float64 (rows, 8)
-        Factors by which rows are multiplied for the eight vectors.
+        Each row of this array contains eight factors, one for each vector.
     row : int64
-        The row of ``multiples`` with the factors.
+        Index of the row of ``multiples`` that contains the factors.
     sums : float64 (columns, 8)
         The eight vectors, updated in place.
     """

@@ -37,12 +37,12 @@ class BinaryRelevance(LabelLogistic):
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
 
-# The next function selects the estimates that exceed thresholds.
+# The next function selects the estimates that exceed the thresholds.
 
 
 @njit(cache=True, nogil=True)
 def sigmoids_above(scores, thresholds):
-    """Return the estimates that are strictly greater than the label's threshold. An estimate is sigmoid(score).
+    """Return the estimates sigmoid(score) that are strictly greater than the thresholds of their labels.
 
     Estimates are rounded to float32 before they are compared with thresholds.
 

@@ -24,8 +24,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of logistic regressions.
 
     The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates P(Y_j = 1 | x, y_1, ...,
-    y_{j-1}). Its features are the features of the instance and the labels before label j. Predictions use samples from
-    the joint distribution. The labels of a sample are drawn one after another.
+    y_{j-1}). The classifier of label j uses the labels before label j as additional features. Predictions use samples
+    from the joint distribution. The labels of each sample are drawn one after another, in the order of the chain.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     order : {"given", "reversed"}
         Order of the labels in the chain, ascending or descending by number. gfm2011 does not specify the order.
     label_scale : float
-        Labels that are used as features are scaled (see ``standardize``) and then multiplied by this factor. A larger
-        factor means less regularisation for the weights of labels.
+        Labels that are used as features are scaled (see ``standardize``) and then multiplied by this factor. The larger
+        ``label_scale``, the less the weights of labels are regularised.
     random_state : int
         Seed of the cross-validation folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
@@ -75,13 +75,14 @@ class ProbabilisticClassifierChain(LabelLogistic):
         X : CSR, shape (n, d)
             Features of the instances.
         n_samples : int or None
-            Number of label sets to draw for each instance. None selects the hyperparameter ``n_samples``.
+            Number of label sets to draw for each instance. With None, the value of the hyperparameter ``n_samples`` is
+            used.
 
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
-            The label sets. Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers for
-            instance i depend on ``random_state`` and on i.
+            The drawn label sets. Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers
+            for instance i depend on ``random_state`` and on i.
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
@@ -100,7 +101,9 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the share of samples that contain each label. Only shares above ``threshold`` are returned.
+        """Return the share of drawn label sets that contain each label.
+
+        A share is returned only if it is above ``threshold``.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
@@ -134,16 +137,16 @@ class ProbabilisticClassifierChain(LabelLogistic):
 def sample_chain(scores, influence, n_samples, seed, first):
     """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 
-    A draw computes m logistic functions and m random numbers. Each label i in the drawn set takes m - i - 1 additions,
-    which read row i of ``influence`` sequentially.
+    To draw a label set, the kernel computes m logistic functions and m random numbers. Each label i in the drawn set
+    takes m - i - 1 additions, which read row i of ``influence`` sequentially.
 
     Parameters
     ----------
     scores : float32 (n, m)
         Scores that the labels get from the features alone, constants included.
     influence : float32 (m, m)
-        If a drawn set contains label i, the score of a later label j increases by entry [i, j]. Only entries with j > i
-        are read.
+        If a drawn label set contains label i, the entry [i, j] is added to the score of each later label j. Only
+        entries with j > i are read.
     n_samples : int64
         Number of label sets to draw for each instance.
     seed : int64
@@ -155,7 +158,7 @@ def sample_chain(scores, influence, n_samples, seed, first):
     Returns
     -------
     counts : int64 (n * n_samples,)
-        Number of labels in each drawn set. The sets of an instance are consecutive.
+        Number of labels in each drawn set. The label sets of an instance are consecutive.
     labels : int32 (sum of counts,)
         The labels of one drawn set after another, ascending within a set.
     """

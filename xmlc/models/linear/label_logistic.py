@@ -26,12 +26,12 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-# These are the scores for the estimates 1 and 0, for labels that all or no training instances have.
+# These scores give the estimate 1 for a label that all training instances have, and 0 for a label that none have.
 SURE, NEVER = 30.0, -1000.0
 # At this limit, a float64 array with one row per label and one column per feature takes 2 GB.
 MAX_WEIGHTS = 250_000_000
 CELLS = 4_000_000  # Each task of a prediction computes at most this many scores or drawn values.
-# Each lane gets four labels of a task, so that few lanes wait at the end of the task.
+# A task has four labels for each of the eight lanes, so that lanes seldom wait for other lanes.
 LABELS_PER_TASK = 32
 
 
@@ -46,7 +46,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     ----------
     C : float or None
         Weight of the loss, relative to half the squared norm of a label's weight vector. The constant is not
-        regularised. None selects the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in
+        regularised. With None, C is the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in
         gfm2011 (Section 4).
     C_grid : sequence of float
         Candidate values of C, ascending. Relative to the loss, the squared norm has the weight 1 / (2 C). For each
@@ -54,30 +54,30 @@ class LabelLogistic(SparseProbabilityEstimator):
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
-        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, each label has its own
-        C.
+        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, a separate C is chosen
+        for each label.
     standardize : bool
         Scale each feature to standard deviation 1 in the training set before training. The stored weights apply to
-        unscaled features. gfm2011 does not mention scaling, but its BR results match scaled features.
+        unscaled features. gfm2011 does not mention scaling, but the results for BR in gfm2011 match scaled features.
     random_state : int
-        Seed of the random cross-validation folds.
+        Seed of the random folds for cross-validation.
     n_jobs : int or None
-        Number of threads in training and prediction. The result does not depend on this number.
+        Number of threads in training and prediction. The result does not depend on the number of threads.
 
     Attributes
     ----------
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. C is NaN for a label that is not trained, because all or no training instances have the
-        label.
+        The C of each label. C is NaN for a label that all or no training instances have, because such a label is not
+        trained.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold, stored only with C=None. The loss is NaN if all or none of the instances in
-        the other folds have the label.
+        Log loss of each label on each fold, stored only with C=None. A log loss is NaN if all or none of the instances
+        in the other folds have the label.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement of each label at the end of training, relative to the objective. The squared decrement
-        is twice the predicted decrease of the objective in one more step. The decrement of a label that is not trained
-        is NaN.
+        Squared Newton decrement of each label at the end of training, relative to the objective. The squared Newton
+        decrement is twice the decrease of the objective that a further Newton step would bring. The decrement of a
+        label that is not trained is NaN.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -101,8 +101,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train one logistic regression for each label. If the hyperparameter C is None, choose C first.
 
-        The weight of an instance multiplies its loss in training and in the choice of C. The standard deviations of the
-        features are weighted, too. An instance of weight w has the same effect as w equal rows, except that the
+        The weight of an instance multiplies its loss in training and in the choice of C. Weights also count in the
+        standard deviations of features. An instance of weight w has the same effect as w equal rows, except that the
         cross-validation folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
@@ -141,7 +141,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Train the classifier of each label, which has one weight per column of ``problem``."""
+        """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
         everywhere = np.ones(problem.importance.size, dtype=bool)
         counts = positives(problem, everywhere)
         self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
@@ -173,8 +173,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     ) -> list[np.ndarray]:
         """Call ``use(scores, first)`` for each block of instances, and join the results.
 
-        The argument ``scores``, float64 (n, m), contains the linear scores of n instances. The first of these instances
-        has the number ``first``.
+        The argument ``scores``, float64 (n, m), contains the linear scores of the n instances ``first .. first + n -
+        1``.
         """
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         weights = np.ascontiguousarray(self.weights_.T)
@@ -192,14 +192,16 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log loss on each fold. The loss is NaN if the label could not be trained on the other folds.
+        Log loss on each fold. The log loss of a label on a fold is NaN if the label could not be trained on the other
+        folds.
     common : bool
         Whether to choose one C for all labels, by the mean of the labels' losses.
 
     Returns
     -------
     ndarray of int64, shape (m,)
-        Index of the best C for each label. A label without losses gets index 0, the strongest regularisation.
+        Index of the best C for each label. A label without losses gets the index 0, which means the strongest
+        regularisation.
     """
     known = ~np.isnan(losses)
     sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
@@ -209,7 +211,9 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
-    """Divide the labels that can be trained on the given instances into tasks that take about the same time.
+    """Divide labels into tasks that take about the same time.
+
+    Labels that cannot be trained on the instances are left out.
 
     Parameters
     ----------
@@ -222,8 +226,8 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     -------
     list of ndarray
         The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives need the most
-        steps, and come first in each task. The last label of a task has to take little time, because all other lanes
-        wait for it.
+        steps, and come first in each task. The last label of a task has to take little time, because the other lanes
+        are then idle.
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
@@ -233,7 +237,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# The functions below prepare the solver's `Problem`.
+# The functions below prepare a `Problem` for the solver.
 
 
 def make_problem(
@@ -275,25 +279,27 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Return the number of positives of each label among the instances that ``among``, bool (n,), selects."""
+    """Return the number of positives of each label among some instances, given by ``among``, bool (n,)."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
 def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
-    """Return the labels with positives and negatives among the instances that ``training``, bool (n,), selects."""
+    """Return the labels with positives and negatives among the training instances, given by ``training``, bool (n,)."""
     counts = positives(problem, training)
     return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
 def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
-    """Return the factors that scale features to standard deviation 1 (see `_variances`), or 1 for constant features.
+    """Return the factors that scale features to standard deviation 1 (see `_variances`).
 
-    Features are scaled but not shifted, so that they stay sparse. A shift would only change the constant of the
-    regression, which is not regularised.
+    Constant features have the factor 1.
+
+    Features are scaled but not shifted, so that they stay sparse. A shift of a feature would only change the constant
+    of the regression, which is not regularised.
     """
     variances, squares = _variances(X, importance)
-    # For a constant feature, the computed variance is only a rounding error.
+    # The computed variance of a constant feature may differ from 0 because of rounding errors.
     return 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
 
 
@@ -309,13 +315,15 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
 
     counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
     deviations = X.data - means[columns]
-    # An entry that is not stored is 0, so its deviation from the mean is the mean itself.
+    # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared mean.
     return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
 
 
 @njit(cache=True, nogil=True)
 def linear_scores(indptr, indices, data, weights, constants):
-    """Return the linear scores of all labels, float64 (n, m). Each sum is in the order of the instance's features.
+    """Return the linear scores of all labels, float64 (n, m).
+
+    A score is summed in the order of the instance's features.
 
     For each non-zero, the kernel reads one row of ``weights``. A row of ``weights`` takes 4 bytes per label.
 

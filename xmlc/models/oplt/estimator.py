@@ -34,7 +34,7 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # Sums in float32 must not exceed this limit. The limit leaves a margin for rounding errors.
+MOST = 1e37  # Sums in float32 must not exceed this limit. This limit leaves a margin for rounding errors.
 
 
 class FinishedModel(NamedTuple):
@@ -55,16 +55,16 @@ class OPLT(SparseProbabilityEstimator):
 
     The label tree grows with every new label. Each node has a classifier. A node that a later label may extend also has
     an auxiliary classifier, which is trained on the node's positive instances. The classifiers of new nodes start as
-    copies or inverses of the auxiliary classifier. At any time, all node classifiers are therefore exactly as if the
-    current tree had existed since the first instance (oplt2021, Definition 1). The classifiers are bit-identical to the
-    classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
+    copies or inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if
+    learning had begun with the current tree (oplt2021, Definition 1). The node classifiers are bit-identical to the
+    node classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
 
     `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
 
-    `fit` uses Definition 1 and works in two phases. In the first phase, the tree grows with the stream, and only the
+    By Definition 1, `fit` can work in two phases. In the first phase, the tree grows with the stream, and only the
     classifiers that the policy needs are learned. The policy "random" needs no classifiers. In the second phase, the
     classifiers of the final tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit`
-    only if ``online`` is set. The weights are bit-identical with and without ``online``.
+    only if ``online`` is set. The resulting weights are bit-identical with and without ``online``.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ class OPLT(SparseProbabilityEstimator):
         descends to the child that fits the instance and has few leaves. "random" descends to a random child.
     alpha : float
         Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0 to 1. With
-        ``alpha=0``, only the fit of a child to the instance matters. With ``alpha=1``, only the balance of the tree
-        matters.
+        ``alpha=0``, a child is chosen only by its fit to the instance. With ``alpha=1``, a child is chosen only by the
+        balance of the tree.
     balance : {"ratio", "printed"}
         Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is ``log(|L_v| / (|Ch(v)|
         |L_c|))``, the difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) /
-        |L_c|``, as in the paper. With many leaves, the "printed" measure is near 0 for all children and hardly balances
-        the tree.
+        |L_c|``, as in the paper. In a tree with many leaves, the measure "printed" is near 0 for all children, so it
+        hardly balances the tree.
     growth : {"paper", "program"}
         The way in which a new label extends the tree. "paper" follows Algorithm 8. "program" follows the authors'
         program (napkinXC 0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
@@ -90,20 +90,20 @@ class OPLT(SparseProbabilityEstimator):
         The paper uses b_max = 100, and b_max = 10 for few-shot multi-class data.
     gamma : float or None
         The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
-        With None, gamma is 1 as in the paper, or 0.3 if `fit` finds that 0.3 improves P@1 by more than a standard
-        error. P@1 is cross-validated on up to 1000 training instances.
+        With None, gamma is 1 as in the paper. However, `fit` selects gamma = 0.3 if this value improves P@1 by more
+        than a standard error. P@1 is cross-validated on up to 1000 training instances.
     eps : float
         The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
     epochs : int
         Number of passes that `fit` makes over the training set. The paper uses at most three passes.
     warm_start : float or None
-        The share of the instances from which `fit` builds the first tree, by balanced 2-means over their labels. The
-        other instances extend the first tree. The paper's OPLT-W uses the share 0.1. ``warm_start`` is not available
-        with ``growth="program"``.
+        The share of the instances from which `fit` builds the first tree, by balanced 2-means over the labels of these
+        instances. The instances that were not used for the first tree extend it. The variant OPLT-W of the paper uses
+        ``warm_start=0.1``. ``warm_start`` is not available with ``growth="program"``.
     weight_threshold : float or None
-        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The remaining
-        weights are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it saves a
-        model. With None, all weights are kept.
+        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The weights that
+        are not dropped are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it
+        saves a model. With None, all weights are kept.
     online : bool
         Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With ``online=True``, `fit`
         needs several times as much memory.
@@ -124,7 +124,7 @@ class OPLT(SparseProbabilityEstimator):
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far. An instance counts once for each pass over the instance.
+        Number of instances learned so far. If `fit` makes several passes, each pass counts all instances again.
     gamma_ : float
         Given or selected value of ``gamma``.
 
@@ -134,9 +134,9 @@ class OPLT(SparseProbabilityEstimator):
     times as large as a `PLT`. A model that learns from a stream has a weight of 8 to 12 bytes for each node and each
     feature of the instances that reached the node's parent. The children of a node share one row of weights for each
     feature. Each node has a hash table that maps a feature to its row of weights, so one look-up serves all children.
-    For each positive node and each non-zero, learning an instance takes one look-up and moves 24 bytes per child. The
-    first prediction after learning copies the weights into a form that is faster to search. The copied weights take 4
-    bytes for each pair of a node and a feature.
+    To learn an instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes per child
+    of the node. The first prediction after learning copies the weights into a form that is faster to search. This copy
+    of the weights takes 4 bytes for each pair of a node and a feature.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    # Only `fit` uses these hyperparameters, except that predictions also use ``n_jobs``.
+    # Only `fit` uses these hyperparameters, except ``n_jobs``, which predictions also use.
     _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
@@ -168,11 +168,12 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    _model = cast("OnlineTree | FinishedModel", None)  # Only an `OnlineTree` can learn more.
+    _model = cast("OnlineTree | FinishedModel", None)  # A model that is an `OnlineTree` can learn more instances.
     _plt = cast("PLT | None", None)  # This PLT, which makes the predictions, is discarded when the model learns more.
 
     MODEL_FORMAT = 4
-    FIELDS = (  # These are the fields of a stored `OnlineTree`. A `FinishedModel` has the fields of a PLT.
+    # These fields belong to a stored `OnlineTree`. A stored `FinishedModel` has the fields of a stored `PLT`.
+    FIELDS = (
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
@@ -215,7 +216,7 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Set ``gamma_``, and store the hyperparameters for later calls.
+        """Set ``gamma_``, and store the hyperparameters, which must not change in later calls.
 
         If ``gamma`` is None, ``gamma_`` is ``chosen``.
         """
@@ -225,7 +226,7 @@ class OPLT(SparseProbabilityEstimator):
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
         """Return the tree that ``warm_start`` builds by balanced 2-means.
 
-        Return None without ``warm_start`` or without labels.
+        If ``warm_start`` is None or no instance has a label, return None.
         """
         sample = order[: max(1, round((self.warm_start or 0) * order.size))]
         labels = np.unique(Y[sample].indices)
@@ -235,21 +236,21 @@ class OPLT(SparseProbabilityEstimator):
         return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Learn more instances, in the order of their rows (oplt2021, Algorithm 3).
+        """Learn further instances in the order of the rows of X (oplt2021, Algorithm 3).
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. A data frame must have the same features as the first data frame, in the same order.
+            Instances. If X is a data frame, it must have the same columns as the first data frame, in the same order.
         Y : sparse or dense boolean array, shape (n, m)
-            Label sets of the instances. X and Y may have more or fewer columns than in earlier calls. In a data frame,
-            new labels must follow the labels of the earlier frames.
+            Label sets of the instances. X and Y may have more or fewer columns than in earlier calls. If Y is a data
+            frame, its columns for new labels must follow the columns for the earlier labels.
 
         Raises
         ------
         XmlcError
-            The data or a hyperparameter is out of range. The error is also raised if `fit` has learned without
-            ``online``, or if a hyperparameter of the tree or its training has changed since learning began.
+            A value in the data or a hyperparameter is out of range. The error is also raised if `fit` has learned
+            without ``online``, or if a hyperparameter of the tree or its training has changed since learning began.
         """
         x, y = self._stream(X, Y)
         self._learn(x, y, np.arange(x.indptr.size - 1))
@@ -258,7 +259,7 @@ class OPLT(SparseProbabilityEstimator):
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Rank the labels of each new instance, and then learn the instance (progressive validation).
 
-        See Blum, Kalai and Langford (COLT 1999) and oplt2021, Section 5.2.
+        Progressive validation is from Blum, Kalai and Langford (COLT 1999), see oplt2021, Section 5.2.
 
         Returns
         -------
@@ -280,7 +281,7 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. Features that no learned instance had are ignored.
+            Instances. Features that did not occur in learned instances are ignored.
         threshold : float or ndarray of shape (m,)
             A label is reported if its estimate is strictly greater than the threshold of the label.
 
@@ -301,7 +302,9 @@ class OPLT(SparseProbabilityEstimator):
         return spe
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each instance, best first, and their estimates. A missing label is -1.
+        """Return the k most probable labels of each instance, best first, and their estimates.
+
+        The label -1 means that there is no further label.
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
@@ -353,7 +356,7 @@ class OPLT(SparseProbabilityEstimator):
     def n_instances_(self) -> int:
         """Return the number of instances learned so far.
 
-        An instance counts once for each pass over the instance.
+        If `fit` makes several passes, each pass counts all instances again.
         """
         self._check_fitted()
         return self._model.n_instances
@@ -372,7 +375,8 @@ class OPLT(SparseProbabilityEstimator):
         x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
-            check_names(known[: labels.size], labels[: known.size], "label")  # the remaining names are new labels
+            # names beyond the known labels belong to new labels
+            check_names(known[: labels.size], labels[: known.size], "label")
         if self._is_fitted():
             self._check_names(given)
         else:
@@ -387,10 +391,10 @@ class OPLT(SparseProbabilityEstimator):
         return x, y
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return instances as arrays for the kernels, or raise an error if their values could cause an overflow.
+        """Return the instances in X as arrays for the kernels. Raise an error if values in X could cause an overflow.
 
-        A step changes a weight by at most about five times gamma. All sums can therefore be bounded in advance from the
-        number of steps. After an error, the model is unchanged.
+        A step of AdaGrad changes a weight by at most about five times gamma. The number of steps therefore gives a
+        bound on all sums before learning begins. After an error, the model is unchanged.
         """
         x = self._kernel_form(X)
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
@@ -402,7 +406,7 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn the rows ``order`` one by one.
+        """Learn the rows with the numbers ``order`` one by one.
 
         Return the k labels that rank best for each row before the row is learned, and their estimates.
         """
@@ -445,9 +449,9 @@ class OPLT(SparseProbabilityEstimator):
         return self._plt.set_params(n_jobs=self.n_jobs)
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale instances, and return them with ``n_features_in_`` columns.
+        """Check and scale the instances in X, and return a matrix with ``n_features_in_`` columns.
 
-        The model has no weights for features beyond these columns, so such features are left out.
+        Features beyond the first ``n_features_in_`` are left out, because the model has no weights for these features.
         """
         self._check_fitted()
         self._check_names(X)

@@ -1,7 +1,7 @@
 """Start an online tree and add labels to it (oplt2021, Algorithms 2, 4-6 and 8, Figure 1). Kernels.
 
-`add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the algorithm of the authors' program. Both
-functions call the functions below `add_label_by_program`. A node keeps an auxiliary classifier only if a later label
+`add_label_by_paper` is the paper's algorithm, and `add_label_by_program` is the algorithm of the authors' program. The
+functions below `add_label_by_program` serve both algorithms. A node keeps an auxiliary classifier only if a later label
 can extend the node.
 """
 
@@ -34,7 +34,10 @@ from xmlc.models.trees import LabelTree
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree with the shape of ``given``, or a tree of one root without label (oplt2021, Algorithm 2)."""
+    """Return a tree with the shape of ``given``.
+
+    If ``given`` is None, the tree consists of a root without label (oplt2021, Algorithm 2).
+    """
     alone = np.array([1, 1]), np.array([NONE], dtype=np.int32)
     children, label = (given.children, given.label) if given else alone
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
@@ -80,8 +83,8 @@ def attach_label(tree, ids, values, label, scratch, settings):
     Returns
     -------
     bool
-        Whether the label was added. If the arrays are full, the function returns False and the tree does not change.
-        After False, extend the arrays by `grown`, and call the function again.
+        Whether the label was added. If the arrays are full, the function returns False and the tree does not change. If
+        the result is False, extend the arrays by `grown`, and call the function again.
     """
     if settings.program:
         return add_label_by_program(tree, ids, values, label, scratch, settings)
@@ -140,7 +143,7 @@ def extend_leaf(tree, v, label, settings):
 
 @njit(cache=True, nogil=True)
 def extends_inner(degree, leaf_children, settings):
-    """Return whether a later label may extend an inner node with this degree and this number of leaf children."""
+    """Return whether a later label may extend an inner node with a given degree and number of leaf children."""
     return leaf_children == degree or degree < settings.arity
 
 
@@ -169,15 +172,16 @@ def only_leaf(tree, v):
 def add_label_by_program(tree, ids, values, label, scratch, settings):
     """Add a label as the authors' program (napkinXC 0.7) does, see `attach_label`.
 
-    The program collects leaves in groups. A group is an inner node with an auxiliary classifier.
+    The program collects new leaves in groups. A group is an inner node that has an auxiliary classifier.
 
-    - For each of the first b instances with new labels, the root gets a new group with all new labels of the instance.
-    - For later instances, the policy descends from the root to the first group. New leaves are added to the group until
-      it has b_max children, even if some children are not leaves.
-    - If the group is full, the label is added to the first sibling that is a group and is not full.
-    - If no sibling has space, all children of the group move below one new node. A second new node, a group with the
-      new leaf, is placed next to the first new node. The old group then has only the two new nodes as children. The old
-      group loses its auxiliary classifier if b = 2, and stays a group if b > 2.
+    - For each of the first b instances with new labels, a group with all new labels of the instance is added below the
+      root.
+    - For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
+      b_max children, even if some children are not leaves.
+    - If the group is full, the label is added to the first sibling that is a group with space.
+    - If no sibling has space, all children of the group move below one new node. A second new node is placed next to
+      the first new node. The second new node is a group with the new leaf. The full group then has only the two new
+      nodes as children. The full group stays a group if b > 2, and loses its auxiliary classifier if b = 2.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -209,7 +213,7 @@ def add_group(tree, v, column, label, settings):
 def has_room(tree, group, settings):
     """Return whether a group has space for one more leaf.
 
-    A group that one of the first b instances creates has space for all new labels of this instance.
+    If one of the first b instances creates a group, the group has space for all new labels of the instance.
     """
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
@@ -218,7 +222,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of group v that is a group with space for a leaf, or v if there is none."""
+    """Return the first sibling of v that is a group with space for a leaf. If v has no such sibling, return v."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -228,12 +232,14 @@ def sibling_with_room(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that the new labels of an instance extend. This node is computed once per instance.
+    """Return the node that the new labels of an instance extend.
+
+    The node is computed once for all new labels of an instance.
 
     Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, a node without auxiliary
-    classifier has b children, and at least one of them is not a leaf. In this package, a node of a given initial tree
-    may have more than b children. On each level, the policy "best_greedy" computes the scores of one block. On each
-    level, the policy "random" draws one random number.
+    classifier has b children, and at least one of them is not a leaf. In this package, a node without auxiliary
+    classifier may have more than b children if it belongs to a given initial tree. On each level, the policy
+    "best_greedy" computes the scores of one block. The policy "random" draws one random number on each level.
     """
     nodes, counters, v, level = tree.nodes, tree.counters, np.int64(ROOT), 0
     if counters[SELECTED_FOR] == counters[N_LEARNED]:
@@ -253,7 +259,7 @@ def selected(tree, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def best_child(tree, v, ids, values, scratch, settings):
-    """Return the child c of v with the largest score, or the first such child (oplt2021, Section 4.2).
+    """Return the child c of v with the largest score (oplt2021, Section 4.2). In a tie, return the first such child.
 
     The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
     well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
@@ -279,8 +285,8 @@ def best_child(tree, v, ids, values, scratch, settings):
 def leaf_column(tree, v, keeps_auxiliary, settings):
     """Return the number of the column of block v for a new leaf, see `new_column`.
 
-    If all children of a node are leaves, the policy never chooses between these leaves, so they need no classifiers
-    with ``tree_only``. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always
+    With ``tree_only``, leaves need no classifiers if all their siblings are leaves, because the policy never chooses
+    between such leaves. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always
     1.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
@@ -292,8 +298,8 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 def new_column(tree, v, keeps_auxiliary):
     """Return the number of the column of block v for a new child.
 
-    The column is a copy of the auxiliary classifier. If the auxiliary classifier is not kept, the child takes over its
-    column.
+    The classifier of the new child is a copy of the auxiliary classifier. If the auxiliary classifier is not kept, the
+    new child takes over the column of the auxiliary classifier.
     """
     node = tree.nodes[v]
     if keeps_auxiliary:
@@ -312,7 +318,7 @@ def push_down(tree, v, settings):
     """Move all children of v below a new child of v, and make space for a second new child (variant 2 in Figure 1 c).
 
     See Algorithms 5 and 6 of oplt2021. The new child gets the whole block of v. The classifier of the new child is a
-    copy of v's auxiliary classifier. The function returns the column of the second new child.
+    copy of v's auxiliary classifier. The function returns the number of the column for the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -346,7 +352,7 @@ def append_leaf(tree, v, label, column):
 
 @njit(cache=True, nogil=True)
 def append_child(tree, v, child, column):
-    """Append a node to the children of v. The classifier of the node is the given column of v's block."""
+    """Append a node to the children of v. ``column`` is the column of v's block with the classifier of the child."""
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -376,8 +382,8 @@ def new_node(tree, label):
 def has_capacity_to_extend(tree, v):
     """Return whether the arrays have the capacity to extend node v by a label.
 
-    An extension creates at most three nodes and a few small, empty blocks. An extension also creates a block with as
-    many rows as the block of v, or adds two columns to the block of v.
+    To extend v, at most three nodes and a few small, empty blocks are created. In addition, either a block with as many
+    rows as the block of v is created, or the block of v gets two new columns.
     """
     node = tree.nodes[v]
     slots = slots_of(row_size(node.width + 2)) + 1

@@ -1,6 +1,7 @@
 """Learn a stream, one instance after the other (oplt2021, Algorithms 3 and 7).
 
-A kernel runs until the arrays of the tree are full. Then `learn` extends the arrays and continues at the same instance.
+A kernel runs until the arrays of the tree are full. When the arrays are full, `learn` extends the arrays and continues
+at the same instance.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown, has_capacity
 
-INSTANCES_PER_CALL = 8192  # The progress display is updated after this many instances.
+INSTANCES_PER_CALL = 8192  # The progress display is updated each time this number of instances has been learned.
 
 
 def learn(
@@ -36,7 +37,7 @@ def learn(
     Returns
     -------
     tree : OnlineTree
-        The updated tree, with longer arrays if necessary.
+        The updated tree, which may have longer arrays than before.
     ranking : ndarray of int32, shape (order.size, k)
         The ranked labels of each row, best first.
     estimates : ndarray of float32, shape (order.size, k)
@@ -103,8 +104,8 @@ def learn_instance(tree, ids, values, labels, scratch, positives, settings):
     Returns
     -------
     bool
-        Whether the instance was learned. The result is False if the arrays are full. After False, extend the arrays by
-        `grown`, and call the function again.
+        Whether the instance was learned. An instance is not learned if the arrays are full. If the result is False,
+        extend the arrays by `grown`, and call the function again.
     """
     for label in labels:  # this loop is line 1 of Algorithm 4 (UpdateTree)
         if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
@@ -123,7 +124,7 @@ def mark_positives(tree, labels, positives):
     """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of each node.
 
     The function writes the positive nodes to ``positives``, int32, and returns their number. The node above the root
-    always counts as positive. The function takes time linear in the number of positive nodes.
+    always counts as positive. The running time of the function is linear in the number of positive nodes.
     """
     nodes, mark = tree.nodes, tree.counters[MARK] + 1
     tree.counters[MARK] = mark

@@ -23,7 +23,7 @@ def label_tree_of(tree: OnlineTree) -> LabelTree:
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return an online tree's weights as PLT weights, without auxiliary classifiers.
+    """Return the weights of an online tree in the format of `PLT`, without auxiliary classifiers.
 
     The tree must have at least one label.
     """
@@ -52,7 +52,7 @@ def breadth_first(tree):
     children : int64 (n_nodes + 1,)
         First child of each node, see `LabelTree`.
     """
-    n_nodes = tree.counters[N_NODES] - 1  # this number of nodes excludes the node above the root
+    n_nodes = tree.counters[N_NODES] - 1  # the node above the root is not counted
     nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
     nodes[0], end = ROOT, 1
     for t in range(n_nodes):
@@ -68,7 +68,7 @@ def breadth_first(tree):
 
 @njit(cache=True, nogil=True)
 def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
-    """Write the weights of all blocks, with ascending features in each block.
+    """Write the features and weights of all blocks, with ascending features in each block.
 
     The function reads every weight once, and sorts the 8-byte hash table entries of each block.
 
@@ -121,8 +121,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        On return, the ranked labels and their estimates. If there are fewer than k labels, the lists end with the label
-        NONE and the estimate 0.
+        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest of the arrays is
+        the label NONE and the estimate 0.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

@@ -1,14 +1,15 @@
 """Manage the blocks of an online tree, their rows of weights and their hash tables. Kernels.
 
 A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
-its row. All rows are in one array, and all tables are in another array. Rows and tables are allocated and freed within
-the two arrays. Free rows of the same size form a linked list, and so do free tables of the same size. An allocation
-therefore takes constant time. The links of a list are stored in the free rows and tables.
+its row. All rows of a tree are in one array, and all hash tables are in another array. Rows are allocated and freed
+within the array of rows, and tables within the array of tables. Free rows of the same size form a linked list, and so
+do free tables of the same size. An allocation therefore needs no search. The links of these lists are stored in the
+free rows and tables.
 
-A hash table is a range of 2**bits uint64 entries with open addressing and linear probing. The upper half of an entry is
-the key, which is a feature. The lower half of an entry is the slot of the feature's row. The slot of a row is never 0,
-so an entry with the value 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which allows
-fuller tables.
+A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The upper half of an
+entry is the key, which is a feature. The lower half of an entry is the slot of the feature's row. No row has the slot
+0, so an entry with the value 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which
+allows fuller tables.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xmlc.models.plt.solvers import logistic_derivatives
 
 
 class OnlineScratch(NamedTuple):
-    """Hold buffers for one instance: slots and values of its features, and scores and targets of siblings."""
+    """Hold buffers for one instance: slots and values of the features, scores and targets of siblings."""
 
     slots: np.ndarray
     values: np.ndarray
@@ -90,8 +91,8 @@ def make_rows(tree, v, ids, slots, missing):
 def score_block(tree, v, ids, values, scratch):
     """Return the linear score of each column of a block for one instance, float32 (padded,), as a view of ``scratch``.
 
-    The function needs one look-up for each non-zero. If the block has a row for the feature, the function reads 4 bytes
-    per column.
+    The function makes one look-up for each non-zero. For each non-zero whose feature has a row in the block, the
+    function reads 4 bytes per column.
     """
     node = tree.nodes[v]
     known = np.int64(0)
@@ -110,12 +111,12 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
 
     The target is 1 for the classifiers of positive children and for auxiliary classifiers. The target is 0 for the
-    classifiers of negative children. Each block must have capacity for one row per feature of the instance. The
-    function makes bit-identical steps to `train_children_adagrad`. An update moves 24 bytes per non-zero and column,
-    and takes one look-up per non-zero and block.
+    classifiers of negative children. Each block must have capacity for one row per feature of the instance. The steps
+    are bit-identical to the steps of `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and
+    takes one look-up per non-zero and block.
     """
-    # The tree's fields are unpacked here, once for all blocks. For a binary tree, one function call with the tree for
-    # each block would take a tenth of the training time.
+    # The tree's fields are unpacked here, once for all blocks. If a function got the tree as an argument for each
+    # block, these calls would take a tenth of the training time of a binary tree.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)
     constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
@@ -153,7 +154,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
 def copy_auxiliary(tree, v, first, middle, end):
     """Copy block v's auxiliary classifier to columns ``first .. middle - 1``.
 
-    The function writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
+    The function also writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
     lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6 (oplt2021).
     """
     node, rows = tree.nodes[v], tree.rows
@@ -208,7 +209,7 @@ def moved_row(tree, slot, padded, wider):
 def open_copies(tree, v, source, auxiliary):
     """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
 
-    If ``auxiliary`` is 1, the block begins with a second copy, which is the auxiliary classifier of v.
+    If ``auxiliary`` is 1, the block begins with another copy, which becomes the auxiliary classifier of v.
     """
     copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
     open_block(tree, v, width, auxiliary, bits)
@@ -244,7 +245,7 @@ def take_row(tree, padded):
 
     The tree must have capacity for one slot more than the row takes.
 
-    A row that was never allocated is already zero.
+    A row that is allocated for the first time is already zero.
     """
     size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
     kind = lowest_bit(np.uint64(padded))
@@ -255,7 +256,7 @@ def take_row(tree, padded):
             rows[place] = 0
         return slot
     slot = counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # a row of two or more slots begins at a cache line
+    if size > 1 and slot % 2 == 1:  # a row of two or more slots begins at the start of a cache line
         give_row(tree, 4, slot)
         slot += 1
     counters[SLOTS_USED] = slot + size
@@ -274,7 +275,7 @@ def give_row(tree, padded, slot):
 def take_table(tree, bits):
     """Allocate an empty table of 2**bits entries and return its index. The tree must have capacity for the table.
 
-    A table that was never allocated is already empty.
+    A table that is allocated for the first time is already empty.
     """
     size = np.int64(1) << bits
     index = tree.free_tables[bits]
@@ -298,8 +299,8 @@ def give_table(tree, bits, index):
 def slot_of(table, bits, feature):
     """Return the index of a feature's entry in a table of 2**bits entries.
 
-    If the feature has no entry, the result is the index of the empty entry in which the feature belongs. The search
-    begins at the index that Fibonacci hashing gives.
+    If the feature has no entry, the result is the index of the empty entry in which the feature belongs. The search for
+    the entry begins at the index that Fibonacci hashing gives.
     """
     wanted, one = np.uint64(feature), np.uint64(1)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
@@ -316,7 +317,7 @@ def find_slot(table, bits, feature):
 
 @njit(cache=True, nogil=True)
 def insert_slot(table, bits, feature, slot):
-    """Insert a new feature into a table that has an empty entry."""
+    """Insert a new feature into a hash table that has an empty entry."""
     table[slot_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 

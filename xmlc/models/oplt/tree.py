@@ -9,20 +9,22 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
-ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is a child like any other.
-NONE = -1  # This number stands for a missing node or label.
-SLOT = 8  # Memory for rows is allocated in slots of 8 float32 numbers. A row for four siblings takes one slot.
+ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is no special case.
+NONE = -1  # This number means that there is no node or no label.
+# Memory for rows of weights is allocated in slots of 8 float32 numbers. A row of weights for four siblings takes one
+# slot.
+SLOT = 8
 MOST_SLOTS = np.iinfo(np.uint32).max  # The number of a slot has to fit into half of a hash table entry.
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
-# These are the indices in `OnlineTree.counters`.
+# These constants are the indices of the array `OnlineTree.counters`.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
 
 # The record of a node also describes the block of its children. A block has one row for each feature of the instances
 # that reached the node. A row holds the weights of all children, and then the sums of squared derivatives for these
-# weights. The number of 4-byte fields is even, so that a stored node has no undefined padding bytes.
+# weights. The record has an even number of 4-byte fields, so that a stored node has no undefined padding bytes.
 NODE = np.dtype(
     [
         ("parent", np.int32),
@@ -36,7 +38,7 @@ NODE = np.dtype(
         ("n_leaves", np.int32),  # The number of leaves below the node, or 1 for a leaf.
         ("padded", np.int32),  # The number of columns in each row of the block, or 0 if the node has no block.
         ("width", np.int32),  # The number of columns of the block that are in use.
-        ("auxiliary", np.int32),  # 1 if column 0 of the block is the node's auxiliary classifier, else 0.
+        ("auxiliary", np.int32),  # Is 1 if column 0 of the block is the node's auxiliary classifier, else 0.
         ("n_features", np.int32),  # The number of rows of the block, without the row of the constant feature.
         ("table_bits", np.int32),  # The hash table of the block has 2**table_bits entries.
         ("bias", np.int64),  # The slot of the row of the constant feature.
@@ -59,18 +61,20 @@ class OnlineTree(NamedTuple):
     leaves : int32 (labels,)
         Leaf of each label, or NONE for a label that no instance had.
     rows : float32 (capacity,)
-        Rows of weights. The row at slot s begins at index ``SLOT * s``. Slot 0 means that there is no row.
+        Rows of weights. The row of weights at slot s begins at index ``SLOT * s``. The slot 0 means that there is no
+        row.
     entries : uint64 (capacity,)
-        Hash tables, one per block. The upper half of an entry is a feature, and the lower half is the slot of the
-        feature's row. An entry with the value 0 is empty.
+        Hash tables, one per block. The upper half of each entry is a feature, and the lower half is the slot of the
+        feature's row. An entry of a hash table is empty if its value is 0.
     free_rows : uint32 (64,)
         Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
-        the next free row. 0 means that there is no free row.
+        the next free row. The slot 0 ends the list.
     free_tables : int64 (64,)
         Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
-        the next free table. 0 means that there is no free table.
+        the next free table. The index 0 ends the list.
     counters : int64 (N_COUNTERS,)
-        Counts, marks and required capacities. The indices of these counters are ``N_NODES`` to ``ENTRIES_WANTED``.
+        Counts, marks and required capacities. The constants ``N_NODES`` to ``ENTRIES_WANTED`` are the indices of the
+        counters.
     """
 
     nodes: np.ndarray
@@ -90,7 +94,7 @@ class OnlineTree(NamedTuple):
     def n_instances(self) -> int:
         """Return the number of instances learned so far.
 
-        An instance counts once for each pass over the instance.
+        If `fit` makes several passes, each pass counts all instances again.
         """
         return int(self.counters[N_LEARNED])
 
@@ -102,7 +106,8 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. With True, the resulting tree cannot predict.
+    #: Whether only the classifiers that the policy needs are learned. A tree with only these classifiers cannot
+    #: predict.
     tree_only: bool
     #: Weight of the tree's balance in the scores of the policy "best_greedy".
     alpha: float
@@ -132,7 +137,7 @@ def empty_online_tree() -> OnlineTree:
 def has_capacity(tree, nodes, slots, entries):
     """Return whether the arrays have space for the given numbers of additional nodes, slots and entries.
 
-    If there is not enough space, store the required capacity for `grown`.
+    If there is not enough space, the function stores the required capacity, and `grown` provides it.
     """
     counters = tree.counters
     if (
@@ -146,7 +151,7 @@ def has_capacity(tree, nodes, slots, entries):
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
-    """Return the tree with at least the capacity that its counters require, and with unchanged content."""
+    """Return the tree with the same content, and with at least the capacity that its counters require."""
     wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
     tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
     return with_room(tree, *wanted)
@@ -168,9 +173,9 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     """Return an array of at least ``size`` entries that begins with ``array``.
 
-    The entries after the content of ``array`` are zero. An array that owns its memory grows in place. For a large
-    array, the operating system then moves memory pages and makes no second copy of the array. Growth in place is safe,
-    because kernels keep no view between calls and `OPLT` returns copies.
+    The new entries after the content of ``array`` are zero. An array that owns its memory grows in place. If such an
+    array is large, the operating system moves its pages, so that memory holds no second copy. Growth in place is safe,
+    because kernels keep no views of the array between calls, and `OPLT` returns copies.
     """
     if size <= array.size:
         return array
@@ -192,7 +197,7 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
 
 
 def trimmed_tree(tree: OnlineTree) -> OnlineTree:
-    """Return the tree for storage: views of the arrays of ``tree`` without their spare capacity."""
+    """Return the tree in the form for storage: views of its arrays without the spare capacity."""
     counters = tree.counters
     return tree._replace(
         nodes=tree.nodes[: counters[N_NODES]],

@@ -17,7 +17,7 @@ WEIGHTS_PER_TASK = 1 << 22
 
 
 class DenseBlocks(NamedTuple):
-    """Hold the dense weights of some contiguous blocks. Each field has the same meaning as in `NodeWeights`."""
+    """Hold the dense weights of some contiguous blocks. The fields have the same meaning as in `NodeWeights`."""
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -38,7 +38,7 @@ def append_rows(
     sibling_type: type,
     n_jobs: int | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Append the weights w of dense blocks with abs(w) > threshold to the arrays of `CompactNodeWeights`.
+    """Append the dense weights with absolute values above a threshold to the arrays of `CompactNodeWeights`.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def append_rows(
     Returns
     -------
     list of pairs of ndarray of int64
-        Each pair belongs to a range of contiguous blocks. The two arrays of a pair contain the number of features and
-        the number of weights that each block keeps.
+        Two arrays for each range of contiguous blocks. The arrays contain the number of features and the number of
+        weights that each block keeps.
 
     Raises
     ------
@@ -79,16 +79,16 @@ def append_rows(
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
-    """Return whether sparse rows of the weights w with abs(w) > threshold take fewer bytes than the dense blocks."""
+    """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense blocks."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
-    # these are the sizes in bytes of a stored weight and of a row
+    # a stored weight takes ``entry`` bytes, and a sparse row takes ``row`` bytes in addition
     entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return the starts of consecutive runs with lengths ``counts``, and the end of the last run."""
+    """Return the starts of consecutive ranges with the lengths ``counts``, and the end of the last range."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
@@ -96,7 +96,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
 def count_weights_above(dense, degrees, threshold, start, end):
     """Count the features and the weights that `rows_above` keeps, for each block.
 
-    For the arguments see `rows_above`.
+    The arguments are documented in `rows_above`.
 
     Returns
     -------
@@ -118,9 +118,9 @@ def count_weights_above(dense, degrees, threshold, start, end):
 
 @njit(cache=True, nogil=True)
 def rows_above(dense, degrees, threshold, start, end):
-    """Return the weights w of dense blocks with abs(w) > threshold as sparse rows.
+    """Return the dense weights with absolute values above a threshold, as sparse rows.
 
-    NaN weights are kept, so that later checks find them.
+    Weights that are NaN are kept, so that later checks find them.
 
     Parameters
     ----------

@@ -32,19 +32,19 @@ from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-# For the solver "sgd", C has one default. For the solver "batch", C is selected from two candidates, which depend on
-# the loss. The first candidate is used unless the second candidate is clearly better.
+# For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
+# on the loss. The first candidate is used unless cross-validation shows that the second candidate is better.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-# The setting weight_threshold="auto" uses this threshold if it reduces the size of the weights in bytes.
+# With weight_threshold="auto", weights are dropped at this threshold if this reduces their size in bytes.
 WEIGHT_THRESHOLD = 0.1
-SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects values for these hyperparameters.
-# `PLT.for_ranking` sets these hyperparameters, which differ from the defaults.
+SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects values for the hyperparameters with these names.
+# `PLT.for_ranking` sets these hyperparameters to values that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass.
-ROWS_PER_BATCH = 8192  # At most this many instances descend the tree together.
+ROWS_PER_BATCH = 8192  # A search processes at most this many instances in one batch.
 
-# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The warning has two
-# limits, a number of nodes and a share of all nodes, and both limits must be reached.
+# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The warning appears only
+# if both a number of nodes and a share of all nodes are reached.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -78,13 +78,13 @@ class PLT(SparseProbabilityEstimator):
         groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
         `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        Only for a "kmeans" tree: a group of at most this many labels is not split further. The labels of a group that
-        is not split become the children of one node. Parabel uses ``max_leaf=100``. With None, the depth of the tree
-        follows from the number of labels. With None, each of the lowest inner nodes has about 100 labels, and at most
-        100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
+        Only for a "kmeans" tree: a group of at most this many labels is not split further. If a group is not split, its
+        labels become the children of one node. Parabel uses ``max_leaf=100``. With ``max_leaf=None``, the depth of the
+        tree depends on the number of labels. With ``max_leaf=None``, each of the lowest inner nodes has about 100
+        labels, and at most 100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        Only for a "kmeans" tree: the largest number of features that represent a label. The features with the largest
-        weights are kept. The limit bounds the memory for building the tree
+        Only for a "kmeans" tree: the largest number of features that represent a label. For each label, the features
+        with the largest weights are kept. The limit bounds the memory for building the tree
         (`xmlc.models.trees.representations.label_representations`). With None, a label is represented by all features
         of its instances.
     solver : {"sgd", "adagrad", "batch"}
@@ -99,23 +99,24 @@ class PLT(SparseProbabilityEstimator):
         Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. In a deep
         tree, higher scores of nodes near the margin improve the lower ranks of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. C applies to the solver
-        "batch", and to SGD if ``lam`` is None. With None, SGD uses C = 3, and "batch" selects C from two candidates by
-        cross-validation on up to 1000 training instances. The two candidates for C are 3 and 10 for the logistic loss,
-        and 1 and 0.3 for the squared hinge loss. The second candidate is selected if its P@1 is better than the first
-        candidate's by more than a standard error.
+        Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is used by the solver
+        "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3, and the solver "batch" selects C from
+        two candidates by cross-validation on up to 1000 training instances. The two candidates for C are 3 and 10 for
+        the logistic loss, and 1 and 0.3 for the squared hinge loss. The second candidate is selected if its P@1 is
+        better than the first candidate's by more than a standard error.
     tol : float
         Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
         an instance with a weight below 1, the limit tol * C is multiplied by the weight.
     lam : float or None
         Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the constant feature.
-        With None, lambda is 1 / (C n). Here n is the number of training instances, or the sum of their weights. With
-        this lambda, the root minimises the same objective as with solver "batch".
+        With None, lambda is 1 / (C n). In lambda = 1 / (C n), n is the number of training instances, or the sum of
+        their weights. With this value of lambda, SGD minimises the same objective for the root as the solver "batch".
     gamma : float
         Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
-        first step has t = 0. The paper does not specify the first value of t. The authors' program counts steps from t
-        = 1. To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a
-        weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma = 1.
+        first step has t = 0. The paper does not specify the value of t in the first step. The authors' program counts
+        the steps from t = 1. To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the
+        step size of a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses
+        gamma = 1.
     eps : float
         Only for AdaGrad: the constant eps in the step size, see ``gamma``.
     epochs : int
@@ -126,27 +127,28 @@ class PLT(SparseProbabilityEstimator):
         Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then searches below each
         node that is outside the beam and could lead to one of the best labels. "certified" is the fastest exact search.
         "beam" is a beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose
-        ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), with the fewest inner products.
-        If the weights are hashed, the search is always best-first search.
+        ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), which computes the fewest inner
+        products. If the weights are hashed, the search is always best-first search.
     beam : int
-        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k nodes
-        on each level. Parabel uses ``beam=10``.
+        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k inner
+        nodes on each level. Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
         Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored in
-        a sparse format. With a threshold, neither training nor the model holds all weights in memory. Parabel uses
-        ``weight_threshold=0.1``. None keeps all weights. "auto" selects the threshold 0.1 if the first 33 million
-        weights take fewer bytes with this threshold, and None otherwise. "auto" also keeps all weights if ``unit_norm``
-        is False or ``hash_bits`` is set.
+        a sparse format. With a weight threshold, memory never holds all weights at once, neither in training nor in the
+        model. Parabel uses ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the threshold 0.1
+        if the first 33 million weights take fewer bytes with this threshold, and None otherwise. "auto" also keeps all
+        weights if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
-        None stores exact weights for each node. A number k hashes each pair (node, feature) to a sign and to one of
-        2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``,
-        memory is bounded for any number of nodes. Hashing has three disadvantages: collisions, a cache miss per weight,
-        and training on one thread. Nodes that share weights cannot be trained in parallel.
+        With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node, feature) is hashed to a
+        sign and to one of 2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With
+        ``hash_bits``, the memory for weights does not depend on the number of nodes. Hashing has three disadvantages:
+        collisions, a cache miss per weight, and training on one thread. Nodes that share weights cannot be trained in
+        parallel.
     max_samples : float or None
-        The share of the instances on which the model is trained. These instances are drawn at random, see
-        ``random_state``. The tree is also built from the drawn instances, and has only their labels. To train the IPLT
-        of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. IPLT and the
-        ``warm_start`` of OPLT draw the same sample.
+        The share of the instances on which the model is trained. The training instances are drawn at random, see
+        ``random_state``. The tree is also built only from the drawn instances, so it has only their labels. To train
+        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. With the same
+        seed, this sample is the sample that OPLT uses for ``warm_start``.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
@@ -158,7 +160,7 @@ class PLT(SparseProbabilityEstimator):
     Attributes
     ----------
     tree_ : LabelTree
-        Tree over the labels with at least one training instance. Other labels have no estimate.
+        Tree over the labels with at least one training instance. Labels without a training instance have no estimate.
     C_ : float
         Given or selected value of ``C``.
     arity_ : int
@@ -172,7 +174,7 @@ class PLT(SparseProbabilityEstimator):
     certified_ : ndarray of bool, shape (n,), or None
         For each instance, whether the beam search alone proves that the last ranking is exact. The ranking is exact if
         each node outside the beam has a smaller estimate than the k-th label. ``certified_`` is None if the last
-        ranking used no beam.
+        ranking did not use a beam search.
 
     Notes
     -----
@@ -181,15 +183,15 @@ class PLT(SparseProbabilityEstimator):
     ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
     search="beam"``. The ensemble of Parabel trees is `xmlc.models.Parabel`.
 
-    Exact weights take memory for each inner node and each feature of the instances that reach the node. Each pair of a
-    node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the shape of
-    Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of the synthetic dataset takes
-    19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf``, the tree has one level less and the
-    model is larger.
+    Without hashing, weights take memory for each inner node and each feature of the instances that reach the node. Each
+    pair of a node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the
+    shape of Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of the synthetic
+    dataset takes 19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf`` and ``arity=16``, the tree
+    has one level less and the model is larger.
 
-    `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes the other
-    weights to the model's files. Predictions read the model's files as needed and are fastest if the files fit in
-    memory. If the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
+    `fit` keeps one copy of the model's weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes
+    the other weights to the model's files. Predictions read the model's files as needed and are fastest if the files
+    fit in memory. If the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
 
     Examples
     --------
@@ -230,7 +232,7 @@ class PLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    # This cache holds a tree, the weights of its labels, and the largest label weight below each node.
+    # This cache holds a tree, the label weights, and the largest label weight below each node of the tree.
     _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
 
     @classmethod
@@ -240,10 +242,10 @@ class PLT(SparseProbabilityEstimator):
         The scores of the estimator do not estimate probabilities.
 
         The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``.
-        The estimator uses the squared hinge loss of Parabel and the default arity. The hyperparameters were selected by
-        P@1 and P@5 on validation data (``results/published/tuning/ranking.csv``). The validation data come from six
-        datasets, from samples of tib-core-26k, and from synthetic datasets. If you need probabilities, label sets or
-        thresholds, use `PLT` with its defaults.
+        The estimator has the squared hinge loss of Parabel, but the default arity of `PLT`. The hyperparameters were
+        selected by P@1 and P@5 on validation data (``results/published/tuning/ranking.csv``). The validation data are
+        from six datasets, from samples of the dataset tib-core-26k, and from synthetic datasets. If you need
+        probabilities, label sets or thresholds, use `PLT` with its defaults.
 
         Parameters
         ----------
@@ -275,7 +277,7 @@ class PLT(SparseProbabilityEstimator):
     def _train(
         self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, appendable: Appendable, title: str = TITLE
     ) -> Self:
-        """Train the tree on checked data. The progress display shows ``title``."""
+        """Train the tree on data that were checked before. The progress display shows ``title``."""
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
         total, (order, importance) = math.fsum(weights), self._visits(weights)
         if self.max_samples is not None:
@@ -339,9 +341,9 @@ class PLT(SparseProbabilityEstimator):
         beam search is provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for
         each instance.
 
-        ``label_weights`` also guide the search. A node is expanded only if a label below the node may be among the k
-        best. No label below a node scores more than the node's estimate times the largest label weight below the node.
-        A node is never expanded if all labels below the node have weight 0.
+        ``label_weights`` also guide the search. The search expands a node only if a label below the node may be among
+        the k best. The score of a label below a node is at most the node's estimate times the largest label weight
+        below the node. A node is never expanded if all labels below the node have weight 0.
 
         Parameters
         ----------
@@ -351,8 +353,8 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first, then -1 if there are fewer than k labels. ``xmlc.kernels.top_k.rank_key`` defines the
-            order of labels with equal scores.
+            Labels, best first, then -1 if there are fewer than k labels. The order of labels with equal scores is
+            defined by ``xmlc.kernels.top_k.rank_key``.
         scores : ndarray of float32, shape (n, k)
             Estimates of the labels in ``labels``, multiplied by the label weights if given. The score of a missing
             label is 0.
@@ -360,7 +362,7 @@ class PLT(SparseProbabilityEstimator):
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
         labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
-        # The warning recommends a beam search of width ``beam``. With a larger k, the beam would be wider.
+        # The warning recommends a beam search of width ``beam``, so there is no warning if k requires a wider beam.
         if search != "beam" and k <= self.beam:
             self._warn_of_flat_estimates(self.inner_products_)
         return labels, scores
@@ -418,7 +420,7 @@ class PLT(SparseProbabilityEstimator):
         """
         x = self._one_instance(indices, values)
         k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
-        with Progress(1, "ranking", shown=False):  # `Progress` reports when a kernel is compiled
+        with Progress(1, "ranking", shown=False):  # `Progress` shows a message while a kernel is compiled
             x = unit_row(x) if self.unit_norm else x
             labels, scores, _, _ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
         return labels[0], scores[0]
@@ -429,7 +431,10 @@ class PLT(SparseProbabilityEstimator):
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
-        """Return a tree over the labels with a training instance, or over all labels if there are none."""
+        """Return a tree over the labels that have a training instance.
+
+        If no label has a training instance, the tree is over all labels.
+        """
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
         labels = seen if seen.size else np.arange(self.n_labels_)
@@ -464,7 +469,7 @@ class PLT(SparseProbabilityEstimator):
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
         """Return the largest label weight below each node, or an empty array if no label weights are given.
 
-        The result is cached, because its computation takes longer than a search.
+        The largest weights are cached, because their computation takes longer than a search.
         """
         if label_weights is None:
             return NO_WEIGHTS
@@ -497,7 +502,8 @@ class PLT(SparseProbabilityEstimator):
         x : KernelCSR
             The instances.
         title : str
-            Title in the progress display. If ``title`` is empty, the kernel runs once, on the calling thread.
+            Title in the progress display. If ``title`` is empty, the kernel processes all instances in one call on the
+            present thread.
         *arguments
             Further arguments of the kernel.
         """
@@ -506,7 +512,8 @@ class PLT(SparseProbabilityEstimator):
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
             return found
-        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]  # an empty batch gives the result its dtypes
+        # if there are no instances, an empty batch determines the dtypes of the result
+        blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
         parts = run_tasks(kernel, calls, self.n_jobs, costs, title=title, unit="instances")
@@ -543,8 +550,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # If no selected value was stored, the value of the hyperparameter is used. Trees of other estimators and models
-        # of earlier versions store no selected values.
+        # A stored tree of another estimator, or a model of an earlier version, has no selected values. If a model has
+        # no selected values, the values of the hyperparameters are used.
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

@@ -59,10 +59,10 @@ def train_hashed(
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Make one pass over the training set, instance by instance, from the root down.
 
-    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots of an instance are in different cache
-    lines. The slots of the next node are therefore prefetched before the step of the current node. With 2**28 slots,
-    prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. A pass with prefetching takes 20 ns per
-    slot.
+    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots for a node and an instance are in
+    different cache lines. The kernel therefore prefetches the slots for the next node before the step for the current
+    node. With 2**28 slots, prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. A pass with
+    prefetching takes 20 ns per slot.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     solver : Sgd
         Settings of two-phase SGD.
     steps_done : float64 (n_nodes,)
-        For each node, the sum of the weights of the instances that have updated the node. The pass updates these sums.
+        For each node, the sum of the weights of the instances that have updated the node so far. The pass adds the
+        weight of each instance to the sums.
     stamp : int64 (n_nodes,)
         Scratch array, filled with -1 at the start of training.
     epoch : int

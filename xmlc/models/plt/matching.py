@@ -1,6 +1,6 @@
 """Match the features of instances with the sparse rows of a block of weights.
 
-The kernels in `xmlc.models.plt.weights` call these functions.
+The kernels in `xmlc.models.plt.weights` call the functions of this module.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
     The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. The
-    kernel first prefetches the start of each row. Rows differ in length, so the processor cannot predict the end of a
-    row. Without prefetching, the processor would wait at the end of each row.
+    kernel first prefetches the start of each row. Sparse rows differ in length, so the processor cannot predict the end
+    of a row, and would wait there without prefetching.
 
     Parameters
     ----------
     ids : uint32
-        Features of the instance, as indices into the features of the block.
+        Features of the instance. A feature is given by its index among the features of the block.
     values : float32
         Values of the features.
     row_starts, siblings, weights
@@ -57,7 +57,8 @@ def mark_features(features, scratch):
         feature = features[index]
         at = feature >> six
         word = words[at]
-        ranks[at] = index if word == 0 else ranks[at]  # a branch would be unpredictable and therefore slower
+        # an if statement would be slower here, because its branch is unpredictable
+        ranks[at] = index if word == 0 else ranks[at]
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
@@ -65,7 +66,7 @@ def mark_features(features, scratch):
 def clear_features(features, scratch):
     """Clear the feature set of a `Scratch`, given the ``features`` in the set."""
     words, six = scratch.words, np.uint32(6)
-    if 8 * features.size > words.size:  # clearing eight contiguous words is as fast as clearing one random word
+    if 8 * features.size > words.size:  # eight contiguous words are cleared as fast as one word at a random place
         words[:] = 0
         return
     for feature in features:
@@ -76,9 +77,10 @@ def clear_features(features, scratch):
 def find_marked(ids, values, words, ranks, out_ids, out_values):
     """Find the features of an instance that are in the feature set of a `Scratch`.
 
-    The set takes 12 bytes per 64 features of the data. The first-level cache holds the set for up to about 200,000
-    features. The kernel writes every feature to the result. If a feature is not in the set, the next feature overwrites
-    it. A branch that skips features outside the set would be unpredictable and therefore slower.
+    The feature set takes 12 bytes per 64 features of the data, so it fits into the first-level cache for up to about
+    200,000 features. The kernel writes every feature to the result. If a feature is not in the set, the kernel
+    overwrites it with the next feature. A branch that skips features outside the set would be unpredictable and
+    therefore slower.
 
     Parameters
     ----------
@@ -113,10 +115,10 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
 def match_features(ids, values, features, out_ids, out_values):
     """Find the features of an instance that are in a block, by binary search.
 
-    Each step halves the search ranges of all features. The searches are independent and have no branches, so the
-    processor neither waits nor mispredicts. On an AMD EPYC, a halving takes 0.7 ns per feature of the instance. A
-    search that starts at the result for the previous feature needs fewer comparisons but takes 8 to 60 ns per feature,
-    because its branches are unpredictable.
+    Each step of the binary search halves the search range for every feature of the instance. The searches for different
+    features are independent and have no branches, so the processor neither waits nor mispredicts. On an AMD EPYC, a
+    halving takes 0.7 ns per feature of the instance. A search that starts at the result for the previous feature needs
+    fewer comparisons but takes 8 to 60 ns per feature, because its branches are unpredictable.
 
     Parameters
     ----------
@@ -127,9 +129,9 @@ def match_features(ids, values, features, out_ids, out_values):
     features : uint32
         Features of the block, ascending.
     out_ids : uint32
-        On return, the index in the block of each found feature. The array is at least as long as ``ids``.
+        On return, the index in the block of each found feature. The array must be at least as long as ``ids``.
     out_values : float32
-        On return, the values of the found features. The array is at least as long as ``ids``.
+        On return, the values of the found features. The array must be at least as long as ``ids``.
 
     Returns
     -------
@@ -179,12 +181,12 @@ def mark_if_it_pays(features, n_lookups, scratch):
     n_lookups : float
         Expected number of look-ups.
     scratch : Scratch
-        Scratch memory with an empty feature set.
+        Scratch memory whose feature set is empty.
 
     Returns
     -------
     bool
-        Whether the features were marked. If so, the caller has to call `clear_features`.
+        Whether the features were marked. If the features were marked, the caller has to call `clear_features`.
     """
     halvings, size = 0, features.size
     while size > 1:
@@ -198,7 +200,7 @@ def mark_if_it_pays(features, n_lookups, scratch):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def find_features(x, row, features, marked, scratch):
-    """Return the features that an instance shares with a block, as indices within the block, and their values.
+    """Return the features that an instance and a block have in common, as indices in the block, and their values.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Store pairs of an instance and a node, such as the frontier of a tree search.
 
-The kernels in `xmlc.models.plt.search` call these functions.
+The kernels in `xmlc.models.plt.search` call the functions of this module.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.top_k import key_number, rank_key
 
-ABOVE_ROOT = np.int32(-1)  # the node with this number has the root as its only child
+ABOVE_ROOT = np.int32(-1)  # the only child of the node with this number is the root
 
 
 class Pairs(NamedTuple):

@@ -1,14 +1,14 @@
 """Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
 
 `estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The pairs (instance, node)
-of a level are sorted by node. A batch of instances therefore reads the weights of each node's children only once. One
-look-up of a feature serves all children of a node (masked sparse chunk multiplication, Etter et al., WWW 2022).
-`rank_best_first` processes one instance after the other. All searches return bit-identical estimates, whatever the size
-of the batches.
+of a level are sorted by node. The search therefore reads the weights of a node's children only once for a batch of
+instances. One look-up of a feature serves all children of a node (masked sparse chunk multiplication, Etter et al., WWW
+2022). `rank_best_first` processes one instance after the other. All searches return bit-identical estimates, whatever
+the size of the batches.
 
-All searches sort nodes by a key, an integer that combines a node's estimate and its number. The function
-`xmlc.kernels.top_k.rank_key` computes keys and defines the order of equal estimates. If labels have weights, a key
-contains the estimate times the node's scale (`scale_of`).
+All searches sort nodes by a key, an integer that combines a node's estimate and its number. Keys are computed by
+`xmlc.kernels.top_k.rank_key`, which also defines the order of equal estimates. If labels have weights, a key contains
+the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_
 from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
-EVERY_NODE = np.int64(0)  # With this beam width, a search keeps all nodes.
+EVERY_NODE = np.int64(0)  # If the beam width is this number, a search keeps all nodes.
 # This mask selects the fraction bits of a float64, which are zero in a power of two.
 FRACTION = np.uint64((1 << 52) - 1)
 ESTIMATES_AT_ONCE = np.int64(1 << 16)  # The scratch memory holds this many estimates (256 kB).
-# The scratch memory has space for this many dense weights (16 MB). Pages that are never written take no memory.
+# The scratch memory has space for this many dense weights (16 MB). Memory pages that are never written take no memory.
 DENSE_WEIGHTS = np.int64(1 << 22)
 
 
@@ -85,8 +85,8 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
-        # ``begin`` is np.int64(0), because numba gives the literal 0 another type and would compile the called kernels
-        # twice.
+        # The variable ``begin`` starts as np.int64(0). With the literal 0, it would have another type, and numba would
+        # compile the called kernels twice.
         met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
@@ -107,12 +107,15 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
 
 @njit(cache=True, nogil=True)
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
-    """Rank labels for instances ``start .. end - 1`` by beam search. If ``certifies`` is true, the ranking is exact.
+    """Rank labels for instances ``start .. end - 1`` by beam search.
+
+    If ``certifies`` is true, the result is an exact ranking.
 
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
     The search omits a node whose estimate is at most the estimate of the k-th best leaf, because no leaf below the node
     can be better. If ``certifies`` is true, a second search expands the omitted nodes whose estimate is at least the
-    estimate of the k-th best leaf. The second search also goes level by level. No node is expanded twice.
+    estimate of the k-th best leaf. Like the beam search, the second search goes level by level. Neither search expands
+    a node that was already expanded for the instance.
 
     Parameters
     ----------
@@ -142,7 +145,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     n_rows, label = end - start, nodes.label
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
-    # np.int64 and np.bool_ are necessary: numba gives literals other types and would compile the called kernels twice.
+    # Literals would have other types than np.int64 and np.bool_, and numba would compile the called kernels twice.
     left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
@@ -150,8 +153,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
-    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then treat the children
-    # of the expanded nodes in the same way.
+    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then expand the children
+    # of these nodes by the same rule.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
@@ -162,7 +165,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
 
 @njit(cache=True, nogil=True)
 def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left):
-    """Expand all nodes of a frontier and keep the best children.
+    """Expand all nodes of a frontier and keep the best children for each instance.
 
     Parameters
     ----------
@@ -237,7 +240,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             for c in range(degree):
                 estimate = parent * estimates[c]
                 key = rank_key(first + c, estimate)
-                # NaN, the estimate of excluded labels, fails this comparison
+                # this comparison is false for NaN, the estimate of excluded labels
                 if key > best[-1] and estimate >= np.float32(0):
                     if label[first + c] >= 0:
                         insert_key(best, key)
@@ -280,7 +283,7 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
         Node number of the first child.
     estimates : float32 (q, siblings)
         Conditional estimates of the children, given the parent, for the pairs ``begin .. begin + q - 1`` of the
-        frontier. The array is a view of the scratch memory.
+        frontier. The array ``estimates`` is a view of the scratch memory.
     """
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
@@ -302,7 +305,8 @@ def weigh(estimates, key, largest, label, first):
     Parameters
     ----------
     estimates : float32 (siblings,)
-        Conditional estimates of the siblings, given the parent. The products replace these estimates.
+        Conditional estimates of the siblings, given the parent. On return, the array contains the products with the
+        parent's estimate and the scales.
     key : int64
         Key of the parent.
     largest
@@ -325,8 +329,8 @@ def scale_of(node, largest, label):
     Keys contain scaled estimates only if labels have weights.
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
-    node, rounded up to a power of two. A division by this power of two recovers the node's estimate exactly. If all
-    labels below a node are excluded, the scale is NaN, and NaN never becomes a score.
+    node, rounded up to a power of two. A division of a key's estimate by the scale is exact, because the scale is a
+    power of two. If all labels below a node are excluded, the scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -348,15 +352,15 @@ def scale_of(node, largest, label):
 def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
-    The bound is the node's key with another scale, the largest label weight below the node. The bound is at most the
-    node's key.
+    The bound is computed like the node's key, but the scale is the largest label weight below the node. The bound is at
+    most the node's key.
 
     Parameters
     ----------
     key : int64
         Key of the node.
     largest, label
-        As for `scale_of`. Without label weights the result is ``key``.
+        As for `scale_of`. Without label weights, the bound is ``key``.
     """
     node = key_number(key)
     if node < 0 or largest.size == 0:
@@ -417,7 +421,7 @@ def keep_beams(met, n_rows, beam):
 
 @njit(cache=True, nogil=True)
 def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left):
-    """Keep the best leaves and inner nodes of each instance from the children that `expand` estimated.
+    """Keep the best leaves and the best inner nodes of each instance among the children that `expand` has estimated.
 
     Parameters
     ----------
@@ -436,14 +440,15 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     beams : int64 (rows, beam)
         Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
     certifies : bool
-        Whether to list the nodes outside the beam. A node is left out of the list if k leaves rank before the node.
+        Whether to list the nodes outside the beam. A node outside the beam is not listed if k leaves rank before the
+        node.
     left : Pairs
         List of the nodes outside the beam, with spare capacity for all children.
     """
     rows, keys, _ = frontier
     leaves, missed, _ = best
     left_rows, left_keys, n = left.rows, left.keys, left.size[0]
-    # The loop reads no fields of tuples, because each read of a field updates a reference count.
+    # This loop reads no fields of tuples, because each read of a field would update a reference count.
     for q in range(estimates.shape[0]):
         row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
         own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
@@ -455,9 +460,10 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
             if label[first + c] >= 0:
                 insert_key(own_leaves, key)
                 continue
-            key = insert_key(beam, key)  # `insert_key` returns the key that falls out of the beam.
+            key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
             missed[row] = max(missed[row], key)
-            if certifies:  # Every node is written, and ``n`` counts the kept nodes. A branch would be unpredictable.
+            # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
+            if certifies:
                 left_rows[n], left_keys[n] = row, key
                 n += key > own_leaves[-1]
     left.size[0] = n
@@ -465,10 +471,10 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 
 @njit(cache=True, nogil=True)
 def nodes_of_beams(beams, best, certifies, left):
-    """Return the nodes of the beams that may lead to one of the best leaves, sorted by node.
+    """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
 
     If ``certifies`` is true, the function appends the nodes with the same estimate as the k-th best leaf to ``left``. A
-    leaf below a node with this estimate may rank before the k-th best leaf.
+    leaf below a node with the same estimate as the k-th best leaf may rank before this leaf.
 
     Parameters
     ----------
@@ -497,9 +503,9 @@ def nodes_of_beams(beams, best, certifies, left):
 def beam_suffices(best):
     """Return for each instance whether the beam search alone proves that its k leaves are the best, bool (rows,).
 
-    The proof is that no leaf below a node outside the beam can be among the k best. All factors of an estimate are at
-    most 1, so a leaf's estimate is at most the estimate of any node above it. With label weights, no leaf below a node
-    scores more than the node's estimate times the largest label weight below the node.
+    The proof is that no leaf below a node outside the beam can be among the k best. An estimate is a product of factors
+    up to 1, so a leaf's estimate is at most the estimate of any node above the leaf. With label weights, no leaf below
+    a node scores more than the node's estimate times the largest label weight below the node.
     """
     by_beam = np.empty(best.missed.size, dtype=np.bool_)
     for row in range(by_beam.size):
@@ -512,13 +518,13 @@ def beam_suffices(best):
 def nodes_that_may_win(left, best, largest, label):
     """Return the listed nodes below which a leaf may rank before the k-th leaf, sorted by node, and empty the list.
 
-    Leaves have larger numbers than the nodes above them. At equal estimates, a leaf therefore has a smaller key than a
-    node above the leaf.
+    Leaves have larger numbers than the nodes above them. If a leaf and a node above the leaf have equal estimates, the
+    leaf therefore has the smaller key.
 
     Parameters
     ----------
     left : Pairs
-        The list of nodes. The list is empty on return.
+        The list of nodes outside the beam. On return, the list ``left`` is empty.
     best : Best
         The best leaves so far.
     largest
