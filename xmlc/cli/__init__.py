@@ -31,7 +31,7 @@ import click
 from xmlc import __version__
 from xmlc.core.advice import message_of, sentence_of
 
-# The help lists commands under these titles. Maps each title to its commands, and each command to its description.
+# The help lists commands under titles. GROUPS maps each title to its commands, and each command to its description.
 GROUPS = {
     "Your own study": {"new": "Create a study with an example suite, model and method."},
     "Your own files": {
@@ -88,7 +88,7 @@ class LazyGroup(click.Group):
     """Import click's subcommands when they are needed, and print an `XmlcError` as one message."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Return the subcommand that the first argument names. If there is no such name, suggest the nearest name."""
+        """Return the subcommand that the first argument names, or suggest the nearest name."""
         name = RENAMED.get(args[0], args[0]).lower() if args else ""
         if args and args[0] not in COMMANDS and (near := get_close_matches(name, COMMANDS, n=1)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
@@ -164,7 +164,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:
-    """Return a usage error with a clearer message: allowed ranges in words, and a suggestion for an unknown option."""
+    """Return a usage error with a clearer message, which has ranges in words and suggests the nearest known option."""
     if isinstance(error, click.NoSuchOption):
         similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
         near = RENAMED.get(error.option_name, "".join(similar))
@@ -192,7 +192,8 @@ def _show_warning(message: object, category: type[Warning], filename: str, linen
 def _flush_standard_output() -> None:
     """Flush standard output now.
 
-    If Python flushed at the end of the process and failed, the user would see Python's own exit status and message.
+    If a flush fails at the end of the process, Python prints its own message and sets the exit status. An early flush
+    lets xmlc report the failure.
     """
     try:
         print(end="", flush=True)
@@ -203,7 +204,7 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # Tracebacks keep deleted files open. Without this loop, these files may fill the disk of the log.
+    while error:  # Free disk space for the log: tracebacks keep deleted files open.
         error.__traceback__, error = None, error.__context__
     gc.collect()
     with suppress(OSError):  # If standard error cannot be written, only the exit status reports the error.

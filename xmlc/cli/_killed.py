@@ -1,4 +1,4 @@
-"""Run a step in a child process. If the system kills the step, the parent process reports it."""
+"""Run a step in a child process. If the system kills the child process, the parent prints an error message."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import suppress
 from xmlc.core.memory import said_of_memory
 
 PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-SET_DEATH_SIGNAL = 1  # The constant PR_SET_PDEATHSIG of Linux.
+SET_DEATH_SIGNAL = 1  # This number is the constant PR_SET_PDEATHSIG of Linux.
 
 
 def go_on_in_child(step: str) -> None:
     """Run the rest of this program in a child process.
 
     The parent process passes signals on to the child process, and ends with the child's exit status. If a signal ends
-    the child process, the parent prints an error message. On systems other than Linux, there is no child process.
+    the child process, the parent prints an error message. This function does nothing on systems other than Linux.
     """
     if sys.platform != "linux":
         return
@@ -33,7 +33,7 @@ def go_on_in_child(step: str) -> None:
         os._exit(1)
     while not (ended := os.wait4(child, os.WNOHANG))[0]:
         got = signal.sigwaitinfo(signals)
-        if got.si_signo in PASSED_ON and got.si_code <= 0:  # A signal from a terminal also reaches the child.
+        if got.si_signo in PASSED_ON and got.si_code <= 0:  # The terminal sends its signals to the child, too.
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if status < 0 and -status not in PASSED_ON:
@@ -45,7 +45,7 @@ def go_on_in_child(step: str) -> None:
 def said_of_kill(step: str, number: int, peak: int) -> str:
     """Return a message with the signal that ended a step, and with the step's peak memory (``peak``, bytes).
 
-    If the signal is SIGKILL, the message also contains remedies.
+    If the step was ended by SIGKILL, the message also contains remedies.
     """
     name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
     if number != signal.SIGKILL:

@@ -1,8 +1,9 @@
 """Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and a label set. With ``-k``, an instance has only a ranking of k labels. In JSON, a line
-contains the ranking and the set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row is one label
-with a flag ``in_set``. An instance without labels has one row with an empty label, score and flag.
+Each instance has a ranking and a label set. With ``-k``, an instance has only a ranking of k labels. In JSON, each line
+contains the ranking and the label set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row has one
+label and a flag ``in_set``, which marks the labels of the label set. An instance without labels has one row with an
+empty label, score and flag.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import CLASS_NAMES, DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
-BATCH = 1000  # Number of texts in a batch. A command reads a batch, and then predicts or learns.
+BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
 AT = (1, 3, 5)
-RANKED = 5  # Minimum number of labels in a ranking. Larger label sets have longer rankings.
+RANKED = 5  # Minimum number of labels in a ranking. A ranking is as long as the label set if the set is larger.
 DIGITS = 6  # Number of digits with which an estimate is printed.
 PRESET = "plt-ranking"  # The estimator's name for a PLT with the hyperparameters of `PLT.for_ranking`.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
@@ -229,10 +229,11 @@ def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Return whether a file contains texts rather than features. The file's format or suffix decides.
+    """Return whether a file contains texts rather than features.
 
-    The suffix ``.txt`` is ambiguous. A file with this suffix contains texts if fastText's ``__label__`` is in the first
-    line.
+    The answer depends on the format, or on the file's suffix if no format is given.
+
+    The suffix ``.txt`` is ambiguous. A ``.txt`` file contains texts if fastText's ``__label__`` is in the first line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
@@ -278,7 +279,7 @@ def predicted_labels(
 
     With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. A
     label of the set may be missing from the ranking, because the beam search missed it or because of equal estimates.
-    Each missing label is added at the end of the ranking.
+    Each label of the set that is missing is added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):

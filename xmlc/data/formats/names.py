@@ -111,7 +111,7 @@ class LabelNames:
         return _distinct(self._of_entry(each) for each in value)
 
     def hint(self) -> str:
-        """Return a warning if many cells seem to have another separator than a semicolon, and otherwise an empty text."""
+        """Return a warning if many cells seem to have another separator than a semicolon, else an empty text."""
         for mark, count in self._seen.most_common(1):
             if self._separated == 0 and 10 * count >= self._cells:
                 found = f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none"
