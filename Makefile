@@ -66,9 +66,9 @@ demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo | tail -n 1
 
 # The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
-# comparison was impossible. Normally make exits with 2 if any command fails. With -q, make passes on the status and
-# still runs commands that begin with +. Because -q builds nothing, a second make without -q builds the prerequisites.
-# If you request other targets together with `compare`, make exits with 2 instead of 1.
+# comparison was impossible. Normally make exits with 2 if any command fails. With -q, make exits with the status of
+# `xmlc compare`, and still runs commands that begin with +. Because -q builds nothing, a second make without -q builds
+# the prerequisites. If you request other targets together with `compare`, make exits with 2 instead of 1.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -80,9 +80,9 @@ compare:
 	$(FIRST) env
 	$(ASK)PATH="$(BIN):$$PATH" xmlc compare results/reference/demo results/tables/demo --markdown results/comparison.md
 
-# results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The small
-# datasets come from a mirror or a download. `make reference` rebuilds the tables and compares them to the last bit.
-# `make accept` rebuilds the tables and accepts the new ones as reference tables.
+# results/reference/ has the reference tables of the demo and of each paper's suite on a small real dataset. The
+# datasets of `make reference` come from a mirror or a download. `make reference` rebuilds the tables and compares them
+# to the last bit. `make accept` rebuilds the tables and accepts the new ones as reference tables.
 MIRROR ?= $(XMLC_MIRROR)
 TABLES  = PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=1 seeds='[0]' $(if $(MIRROR),mirror="$(MIRROR)")
 
@@ -111,7 +111,7 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc seed-variation results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
-# The rehearsal checks that everything works on this machine, and compares its measured costs with the estimates. The
+# The rehearsal checks that everything works on this machine, and compares measured costs with estimated costs. The
 # rehearsal runs all models and tables of the papers with one seed, in a separate folder. The rehearsal's datasets are
 # synthetic, with the shapes of the papers' large datasets, but 1/ROWS of the instances.
 ROWS ?= 1024
@@ -142,8 +142,8 @@ programs: $(ENV)/has-base $(ENV)/has-baselines
 	$(TABLES) -- $(PROGRAM_SETS:%=results/%/data)
 	PATH="$(BIN):$$PATH" python -m benchmarks programs $(PROGRAM_SETS:%=--data results/%/data) --out results/benchmarks/programs.csv
 
-# `bits` computes all results for this processor and for imitated older processors. `bits` then lists all results that
-# are not bit-identical. DATA may name folders of prepared datasets, such as results/scene/data.
+# `bits` computes all results for this processor and for imitated older processors. Finally, `bits` lists all results
+# that are not bit-identical. DATA may list folders of prepared datasets for `bits`, such as results/scene/data.
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
@@ -165,8 +165,8 @@ bounds: $(ENV)/has-test
 test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
-# `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. To save time, CI tries only
-# some of the inputs and moments.
+# `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. CI runs the same tests with
+# fewer inputs and fewer moments, to save time.
 N ?= 100000
 
 fuzz: $(ENV)/has-test

@@ -65,7 +65,7 @@ def compile_kernels(
 ) -> bool:
     """Compile the kernels of estimators and methods, so that their first call compiles nothing.
 
-    Child processes compile the kernels. Scripts must therefore call this function below ``if __name__ == "__main__":``.
+    Scripts must call the function below ``if __name__ == "__main__":``, because child processes compile the kernels.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def compile_kernels(
     thresholds, inference : sequence of str
         Names of methods, such as ``"sto"`` and ``"gfm"``.
     to : path, optional
-        Folder for the compiled kernels. Set ``NUMBA_CACHE_DIR`` to this folder in later processes, for which the folder
-        may be read-only. By default the kernels are stored in the package.
+        Folder for the compiled kernels. To use the compiled kernels, set ``NUMBA_CACHE_DIR`` to this folder, for which
+        read access suffices. By default the kernels are stored in the package.
     cores : int
         Number of processes.
 
@@ -128,10 +128,10 @@ def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[C
 
 
 def compile_part(part: CompiledPart) -> float:
-    """Compile one part in this process, mark it as compiled, and return the wall seconds that it took."""
+    """Compile one part in this process, mark it as compiled, and return the wall seconds of the compilation."""
     with redirect_stderr(StringIO()):  # Progress bars over a few instances are useless.
         _, seconds = timed(lambda: part.function(**part.arguments))
-    with suppress(OSError):  # If the mark cannot be written, the part is only compiled again next time.
+    with suppress(OSError):  # Without a mark, the part is compiled again next time.
         _mark(part).parent.mkdir(exist_ok=True)
         _mark(part).touch()
     return seconds

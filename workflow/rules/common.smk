@@ -1,5 +1,5 @@
-# The rules call these helper functions. Most functions look up a job's settings in the configuration by the job's
-# wildcards.
+# The rules call the helper functions in this file. Most functions look up a job's settings in the configuration by the
+# job's wildcards.
 import atexit
 import os
 from contextlib import suppress
@@ -23,9 +23,10 @@ batched_models = jobs.one_of(name for names in jobs.batched_models(project).valu
 
 
 def code(command, wildcards):
-    """Return a digest of a step's code. The digest is a parameter of rules, so Snakemake reruns steps after an edit.
+    """Return a digest of a step's code. With the digest as a parameter, Snakemake reruns edited steps.
 
-    A model's steps also depend on its estimator's files, and a method's steps on the files that register methods.
+    The digest of a model's step includes the files of the estimator. The digest of a method's step includes the files
+    that register methods.
     """
     model = wildcards.get("model")
     return source_digest(project.files_for(command, model) if model else command_files(command))
@@ -105,12 +106,12 @@ def inferred_from(wildcards):
 
 
 def table_records(wildcards):
-    """Return the outputs of other rules that a table needs."""
+    """Return the files that a table needs, which other rules make."""
     return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
 
 
 def figure_records(wildcards):
-    """Return the outputs of other rules that a figure needs."""
+    """Return the files that a figure needs, which other rules make."""
     return plan.outputs_of_figure(project, wildcards.paper, wildcards.figure)
 
 

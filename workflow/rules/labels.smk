@@ -61,9 +61,9 @@ rule thresholds_without_validation:
         " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
-# This rule runs all inference methods of a model. For a model of the full training set, the methods use samples or
-# marginals, which are drawn or estimated only once. For a model of 80 % of the training set, the methods use the
-# estimates on which thresholds are tuned.
+# This rule runs all inference methods of a model. For a model of the full training set, the inference methods use
+# samples or marginals, which are drawn or estimated only once. For a model of 80 % of the training set, the inference
+# methods use the estimates on which thresholds are tuned.
 rule infer:
     input:
         data="results/{dataset}/data",

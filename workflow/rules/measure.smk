@@ -9,7 +9,8 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",  # `train_and_rank_...` ranks all others.
+        # The rules `train_and_rank_...` rank models with the key `batch_seeds`.
+        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",
     priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"

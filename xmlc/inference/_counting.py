@@ -1,9 +1,9 @@
 """Count the samples of one instance by label and size, with kernels, as input for GFM.
 
 A one is a positive label of a sample, and the size of a sample is its number of ones. In the samples of an instance, a
-few labels occur often, and most labels occur rarely. The kernels read the ones of all samples only once. At its first
-occurrence, a label gets a row of counters, one for each size. All later steps loop over the labels that occur, not over
-the ones.
+few labels occur often, and most labels occur rarely. The kernels read the positive labels of all samples only once. At
+its first occurrence, a label gets a row of counters, one for each size. All later steps loop over the labels that
+occur, not over the ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILL = 16  # `spread_columns` writes FILL int32 numbers at once, a whole cache l
 class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances.
 
-    The size of this memory is O(m + c + t), where c is the largest number of ones of an instance, and t is the size of
+    The memory is O(m + c + t), where c is the largest number of ones of an instance, and t is the size of
     the largest table of counters.
 
     Attributes
@@ -98,7 +98,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
     n_samples : int
         Samples per instance.
     scratch : CountingScratch
-        Memory of the thread. The kernel leaves it ready for the next instance.
+        Memory of the thread, which the kernel leaves ready for the next instance.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def compact_samples(indptr, labels, first, n_samples, scratch):
 
 @njit(cache=True, nogil=True)
 def index_sizes(indptr, first, n_samples, column, sizes):
-    """Index the sizes above 0 that occur. Return the number of these sizes and the number of empty samples."""
+    """Index the sizes above 0 that occur, and return the number of sizes and the number of empty samples."""
     largest = np.int64(0)
     for r in range(first, first + n_samples):
         largest = max(largest, indptr[r + 1] - indptr[r])

@@ -191,11 +191,11 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     (1) E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k falls with k.
         The loop over k ends when B_k does not exceed the best value found.
     (2) E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. Bound (2) is tight if t is near the k-th
-        largest entry. Labels are sorted by descending marginal, so t is set to the entry of the k-th label. If bound
-        (2) is low enough, the kernel need not select the k largest entries.
-    (3) Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' + k) / (s' + j) for j > k. By (2),
-        with the same t, E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j). If t (s' + k) <= A_k, this bound on E_j falls
-        with j. The loop ends when the bound for j = k + 1 does not exceed the best value found.
+        largest entry. Because labels are sorted by descending marginal, the kernel sets t to the k-th entry of the
+        column. If bound (2) is low enough, the kernel need not select the k largest entries.
+    (3) Let s' be the largest size with a probability above 0, so that f_ij <= f_ik (s' + k) / (s' + j) for j > k. With
+    the t of (2), the bound E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j) holds for j > k, and falls with j if t (s' +
+    k) <= A_k. The loop ends when the bound for j = k + 1 does not exceed the best value found.
 
     Bounds (2) and (3) never skip a value that exceeds the best, because `TIE` is larger than rounding errors.
 
@@ -208,8 +208,8 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     p_empty : float64
         p(Y = 0).
     by_marginal : bool
-        True for GFM-T, which uses the first k labels instead of the k largest entries of column k. The search of GFM-T
-        takes O(L S).
+        True for GFM-T, which uses the first k labels instead of the k largest entries of column k of F. The search of
+        GFM-T takes O(L S).
     thresholds : float64 (t,)
         GFM-T tries only the empty set and the sizes k for which `sizes_at` is true. GFM has no thresholds.
 
@@ -311,7 +311,7 @@ def keep_largest(values, ids, k, kept):
 def by_descending_marginal(P, ids):
     """Return a compact P (S, L) and ids (L,), after sorting the labels by descending marginal.
 
-    The marginal of a label is the sum of its column of P.
+    The marginal of a label is the sum of the label's column of P.
     """
     marginals = np.zeros(ids.size)
     for s in range(P.shape[0]):

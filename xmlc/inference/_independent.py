@@ -1,8 +1,8 @@
 """Maximise the expected F-measure of independent labels exactly, with kernels for a block of instances.
 
-With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). The
-kernels therefore search only for the best size k. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum
-of all marginals, and M_k is the sum of the first k marginals.
+With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011), so that
+the kernels search only for the best k. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all
+marginals, and M_k is the sum of the first k marginals.
 """
 
 import numpy as np
@@ -24,13 +24,13 @@ def candidates(p, ids, with_empty=True):
     * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
       too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
     * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
-      is concave in a. This upper bound does not rise with k, because M_k / k does not rise.
+      is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because M_k / k does not rise.
     * E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
       u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
-      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, so that I_t <= 1 / (u + t - 1). For t =
-      k + 1, this gives the bound 2 M_k / (k + c). M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1),
-      and the labels are in descending order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k
-      with p_k <= M_k / (k + c) on.
+      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, so that I_t <= 1 / (u + t - 1). Setting
+      t = k + 1 gives the bound 2 M_k / (k + c). M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and
+      the labels are in descending order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with
+      p_k <= M_k / (k + c) on.
 
     The search for K ends when an upper bound that cannot rise with k is below a lower bound of the best value.
 
@@ -146,10 +146,10 @@ def expected_of_first(p, tail):
     p : float64 (K,)
         The first K marginals.
     tail : float64 (L - K,)
-        The other marginals, in any order.
+        The marginals after the first K, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # The array contains A_0, A_1 and so on. A_k has k + 1 entries.
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # `hits` contains A_0, A_1 and so on. A_k has k + 1 entries.
     hits[0] = 1.0
     for k in range(1, K + 1):
         before, now = hits[k * (k - 1) // 2 :], hits[k * (k + 1) // 2 :]

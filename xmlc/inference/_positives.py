@@ -1,7 +1,7 @@
 """Compute the distribution of the number of positives among independent labels (Poisson-binomial).
 
-A distribution ends at a number of positives that is reached with a probability below 1e-17. The probabilities of larger
-numbers of positives are dropped, and all other probabilities remain unchanged.
+A distribution ends at a number of positives that is reached with a probability below 1e-17. Probabilities beyond the
+end of a distribution are dropped, and all other probabilities remain unchanged.
 """
 
 import numpy as np

@@ -24,7 +24,8 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     m : int
         Number of labels.
     n_cells : int
-        Number of states: at least 2, or 0. With 0, each number of positives has a state, so that the result is exact.
+        Number of states: at least 2, or 0. If ``n_cells`` is 0, each number of positives has a state, so that the
+        result is exact.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -56,8 +57,8 @@ def expected_by_cells(p, k, n_cells):
 
     Each positive among the first k labels is a true positive. For the labels after the first k, the state (a, r) means
     a true positives and r other positives. The first cells represent r = 0, 1, .. exactly. The last cell represents all
-    greater r by their probability and their mean. Time is O(m k n_cells). With at least m - k + 2 cells, the last cell
-    stays empty, so that the result is exact and takes O(m^3).
+    greater values of r by their total probability and their mean. Time is O(m k n_cells). With at least m - k + 2
+    cells, the last cell stays empty, so that the result is exact and takes O(m^3).
 
     Parameters
     ----------
@@ -102,10 +103,10 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 
     M_k is the sum of the first k marginals. Time is O(L + k log L).
 
-    If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k). Because v_{k+1} is
-    the mediant of v_k and 2 p_{k+1}, it exceeds v_k only if 2 p_{k+1} exceeds v_k. Marginals descend, so v_k never
-    rises again after it has fallen. With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem
-    2.2), which ``one_label`` selects.
+    If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k). As the mediant of
+    v_k and 2 p_{k+1}, v_{k+1} exceeds v_k only if 2 p_{k+1} exceeds v_k. Marginals descend, so v_k never rises again
+    after it has fallen. With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem 2.2), which
+    ``one_label`` selects.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

@@ -8,7 +8,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import unchecked_view
 
-# Expected F-measures are regarded as equal up to this difference, which is larger than rounding errors.
+# Expected F-measures that differ by at most TIE are regarded as equal, because rounding errors are smaller than TIE.
 TIE = 1e-12
 # Values are rounded to multiples of GRAIN before labels are ranked, so that rounding errors do not change the order.
 GRAIN = 2.0**-40
@@ -21,7 +21,7 @@ def sum_of_largest(values, k):
 
     The pivot is the k-th value in the given order. In more than half of the columns of F, the values before the pivot
     are exactly the values above it, and the kernel adds them without moving any value. Most other columns of F need one
-    or two passes.
+    or two passes that move values.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def move_to_front(values, low, high, pivot, equal):
     Parameters
     ----------
     values : float64 (L,)
-        The values ``low .. high - 1`` are reordered, with low < high. At least one value in this range must not exceed
-        the pivot.
+        The values ``low .. high - 1`` are reordered, with low < high. At least one of the values ``low .. high - 1``
+        must not exceed the pivot.
     low, high : uint64
         Range of the values to reorder.
     pivot : float64

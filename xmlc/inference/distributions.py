@@ -21,8 +21,8 @@ from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
 # In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates of an instance sum
 # to less than LEAST on average. On two datasets, the estimates of an instance sum to 0.65 and 0.63 on average, although
-# an instance has 1.06 and 3.03 labels on average. On these datasets, calibration of the estimates raised the instance-F
-# of `meuf` by 29 and 13 points.
+# an instance has 1.06 and 3.03 labels on average. On the two datasets, calibration of the estimates raised the
+# instance-F of `meuf` by 29 and 13 points.
 LEAST = 0.8
 
 
@@ -52,7 +52,7 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
     P : array-like, shape (n, m, S), or (m, S) for a single instance
     p_empty : float or array-like, shape (n,)
     sizes : array-like of int, shape (S,), optional
-        Sizes along the last axis of P. By default, these are the sizes from 1 to S.
+        Sizes along the last axis of P, by default from 1 to S.
 
     Raises
     ------
@@ -141,9 +141,9 @@ def predict_from_marginals(
 ) -> tuple[CSR, np.ndarray]:
     """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see `predict_blocks`).
 
-    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0``. The marginals in these arrays are
-    float64 and above 0. The kernel returns the labels of the sets, and writes ``counts`` and ``values``. If
-    ``trusting`` is true, the function warns if the sum of an instance's marginals is less than `LEAST` on average.
+    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0`` and float64 marginals above 0. The
+    kernel returns the labels of the sets, and writes ``counts`` and ``values``. If ``trusting`` is true, the function
+    warns if the sum of an instance's marginals is less than `LEAST` on average.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -201,11 +201,11 @@ def truncation_bound(
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
         The sum delta of the dropped marginals. The sum is at most kappa times the number of dropped labels. You can
-        also pass the number of true labels below the minimum probability (`missed_below` on a validation set). With
-        such numbers, the mean of the results estimates the mean bound, because the bound is linear in delta except for
-        the term min(delta, 2 kappa).
+        also pass the number of true labels below the minimum probability (`missed_below` on a validation set). If
+        ``dropped`` contains numbers of true labels, the mean of the result estimates the mean bound. The reason is that
+        the bound is linear in delta, except for the term min(delta, 2 kappa).
     kappa : float
-        The minimum probability, which no dropped marginal exceeds. The value 1 is valid for any estimates.
+        The minimum probability, which no dropped marginal exceeds. A ``kappa`` of 1 is valid for any estimates.
     independent : bool
         Whether the dropped labels are independent of the retained labels, as inference from marginals assumes.
 

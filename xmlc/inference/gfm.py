@@ -31,7 +31,7 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional
-        Sizes s along the last axis of P. By default, these are the sizes from 1 to S.
+        Sizes s along the last axis of P, by default from 1 to S.
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 

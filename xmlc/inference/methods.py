@@ -106,8 +106,8 @@ def infer_blocks(
     """Run a method block by block, and stop after a time limit.
 
     Table 1 of gfm2011 has the entry "-" for methods that exceeded a time limit. The block size depends only on the
-    method and the data, and does not change the result. The function checks the time between blocks, so a run exceeds
-    the limit by at most one block.
+    method and the data, and does not change the result. The function checks the time limit between blocks, so a run
+    exceeds the limit by at most one block.
 
     Parameters
     ----------
@@ -183,6 +183,6 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # p_i = sum_s p_is is summed in a fixed order of the sizes s, so that the marginals are bit-identical.
+        # The sum p_i = sum_s p_is follows a fixed order of the sizes s, so that the marginals are bit-identical.
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

@@ -67,7 +67,7 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.nd
 
     For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels.
     Each programme takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running times of
-    this procedure. Parameters, results and errors are as in `meuf`.
+    Jansche's procedure. Parameters, results and errors are as in `meuf`.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
 
     The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
     ``n_cells - 1`` or more positives, represented by their probability and their mean number. The approximate expected
-    F-measure is at most the exact value, because 1/x is convex. The value is exact if at most ``n_cells - 1`` labels
-    are outside the predicted set.
+    F-measure is at most the exact value, because 1/x is convex. The expected F-measure is exact if at most ``n_cells -
+    1`` labels are outside the predicted set.
 
     gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not report their values.
     The default of ``n_cells`` and the definition of the states are choices of xmlc.

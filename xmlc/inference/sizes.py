@@ -30,12 +30,12 @@ from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
 LARGEST = 255  # All sizes above LARGEST share one weight.
-MOST_INSTANCES = 100_000  # Weights are learned from at most this many instances, whose distributions take 200 MB.
+MOST_INSTANCES = 100_000  # The distributions of 100,000 instances take 200 MB of memory.
 ITERATIONS, ENOUGH = 300, 1e-3
 RARE = 1e-3  # If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate.
 LEAST = 1e-250  # If Z (`best_of_sizes`) is at most LEAST times the largest weight, `reach` scales the odds.
 RANKED = 12  # `best_of_rare_sizes` first ranks RANKED labels, and then twice as many labels each time.
-MOST_DOUBLINGS = 1000  # The search for a factor of the odds tries at most this many doublings or halvings.
+MOST_DOUBLINGS = 1000  # `reach` doubles or halves the odds at most MOST_DOUBLINGS times.
 LN2 = 0.6931471805599453
 
 
@@ -52,7 +52,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
         Estimates for instances that the model was not trained on.
     Y : boolean CSR, shape (n, m)
-        Label sets of these instances. Only the first 100,000 instances are used.
+        Label sets of the instances. The function uses only the first 100,000 instances.
 
     Returns
     -------
@@ -261,11 +261,11 @@ def weighted_pmf(pmf, weights, e, size):
 def reach(p, weights):
     """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near the size.
 
-    If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with one K(e) for
-    all s. If the weight of s is divided by 2^(es) / K(e), the weighted distribution of sizes does not change. The
-    probability of a size falls with the distance from the mean. The kernel therefore tries only two sizes: the nearest
-    size with a weight above 0 on each side of the mean. The kernel compares the two sizes by K(e) 2^(-es), an upper
-    bound of the probability of s (Chernoff), times the weight of s.
+    If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with a K(e) that
+    does not depend on s. The weighted distribution of sizes does not change if the weight of s is divided by 2^(es).
+    The probability of a size falls with the distance from the mean. The kernel therefore tries only two sizes: the
+    nearest size with a weight above 0 on each side of the mean. The kernel compares the two sizes by K(e) 2^(-es), an
+    upper bound of the probability of s (Chernoff), times the weight of s.
 
     Parameters
     ----------
@@ -318,10 +318,10 @@ def best_of_sizes(p, ids, weights, heap):
 
     The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
     = (p_i - p_j) Q(s - 1) >= 0, where Q is the distribution of the number of positives other than i and j. Weights do
-    not change this order, because p_is and p_js are multiplied by the same weight. E_k is therefore a sum over the
-    first k labels, and the kernel computes one label's column of P at a time. A column takes O(S), and the distribution
-    of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k), where q is the
-    weighted distribution of sizes. B_k sums over all labels instead of k labels, and falls with k.
+    not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
+    the first k labels, and the kernel computes one label's column of P at a time. A column takes O(S), and the
+    distribution of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k),
+    where q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and falls with k.
 
     The absolute error of a column is a few rounding errors of 1, divided by Z. If Z is at most `RARE` times the largest
     weight, the kernel calls `best_of_rare_sizes`.
@@ -383,8 +383,8 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
 
     The odds of all labels are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first
     i labels of the ranking, and B_i the distribution among all other labels. Then p_is is p_i times the sum over a of
-    A_(i-1)(a) B_i(s - 1 - a). All terms of this sum are positive, so the relative errors are a few rounding errors.
-    Time is O(L S log k + k S^2), where S is the number of sizes that are not ignored.
+    A_(i-1)(a) B_i(s - 1 - a). All terms of the sum for p_is are positive, so the relative errors are a few rounding
+    errors. Time is O(L S log k + k S^2), where S is the number of sizes that are not ignored.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ READ, KEEP, DATA = 0, 3, 1  # llvm.prefetch reads data into all cache levels.
 def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
-    ``target[: source.size] = source`` has the same effect, but numba also compiles code that raises an error for
-    unequal lengths. Compiling the code for the error takes more than a second in each process.
+    ``target[: source.size] = source`` has the same effect as this kernel, but numba also compiles code that raises an
+    error for unequal lengths. Compiling the code for the error takes more than a second in each process.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
 
     The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
     arguments. A kernel may return views only to other kernels. If the kernel itself created an array, numba frees the
-    array after the array's last use. Use an ordinary slice of such an array, unless the kernel uses the array again
-    after the last use of the view.
+    array after the array's last use. Use an ordinary slice of an array that the kernel created, unless the kernel uses
+    the array again after the last use of the view.
 
     Parameters
     ----------
@@ -160,8 +160,9 @@ def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
     Reading an array from an ordinary named tuple updates a reference count twice. If a kernel passes the tuple to
-    another kernel, reading a number from the tuple also updates the count twice. A kernel that first calls `unowned`
-    avoids these updates. Kernels must not return the copied tuple or an array of the copy to Python.
+    another kernel, reading a number from the tuple also updates the reference count twice. A kernel that first calls
+    `unowned` avoids the updates of reference counts. Kernels must not return the copied tuple or an array of the copy
+    to Python.
     """
 
     def generate(context, builder, signature, arguments):

@@ -32,7 +32,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     given : object
         The user's value.
     array : ndarray or sparse matrix
-        The array into which the value was converted.
+        The array into which the user's value was converted.
     of_labels : bool
         Whether label sets are expected.
     name : str

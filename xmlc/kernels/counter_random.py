@@ -86,8 +86,8 @@ class Stream(IntEnum):
     Two uses with the same stream number and seed would draw the same random numbers. Some code derives a separate key,
     for example for the nodes of a tree or the tables of a hash. The streams of a separate key are numbered from 0 and
     are not listed in this class. If you change a stream number, all results that depend on the stream change. Kernels
-    use the integer ``Stream.NAME.value``. If a comment contains a sum such as ``SYNTHETIC_ROW + row``, each row has a
-    separate stream with this number.
+    use the integer ``Stream.NAME.value``. If the comment of a member contains a sum such as ``SYNTHETIC_ROW + row``,
+    the sum is the stream number of one row.
     """
 
     # Data:

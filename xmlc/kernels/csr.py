@@ -1,7 +1,7 @@
 """Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for kernels.
 
 scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do not check indices
-and may read outside the memory. This module therefore validates the arrays of a sparse matrix before any other use. A
+and may read outside the memory. This module validates the arrays of a sparse matrix before any other use. A
 check is one pass over an array. If an entry is wrong, the check raises `Malformed` with the name of the array and the
 first wrong entry.
 """
@@ -23,8 +23,8 @@ from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros to unit length.
-ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about this number of entries.
+NONZEROS_PER_TASK = 1 << 17  # A task scales about NONZEROS_PER_TASK non-zeros to unit length.
+ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about ENTRIES_PER_BLOCK entries.
 INDEXED = (*COMPRESSED, "coo")  # These formats of scipy store indices in arrays.
 #: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -57,8 +57,7 @@ class KernelCSR(NamedTuple):
 def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
     """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required types.
 
-    `kernel_csr` is the last check before kernels. A matrix that `as_csr` or `load_csr` did not validate is validated
-    here.
+    `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or `load_csr` did not validate.
 
     Unsigned 32-bit indices let the compiler drop the test for negative indices. Kernels with the test are slower by a
     factor of 1.4 to 3.4.
@@ -244,7 +243,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
         float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
-        The conversion therefore merges no different values.
+        With None, the conversion merges no different values.
     name : str
         The name of the estimates in messages.
 
@@ -352,7 +351,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
     ------
     InvalidDataError
         If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
-        number. If ``dtype`` is bool, a value that is neither 0 nor 1 also raises this error.
+        number. If ``dtype`` is bool, a value that is neither 0 nor 1 also raises an error.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -387,7 +386,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
 
 
 def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return a matrix without stored zeros. The given matrix may be read-only and is never changed."""
+    """Return a matrix without stored zeros. The given matrix may be read-only and remains unchanged."""
     if matrix.data.all():
         return matrix
     known, matrix = is_validated(matrix), matrix.copy()
@@ -448,7 +447,7 @@ def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGH
         The labels with the largest products, in descending order. For equal products, the smaller label is first. Rows
         with fewer than k products above 0 are padded with -1.
     scores : ndarray of float32, shape (n, k)
-        The products of these labels, and 0 in the padding.
+        The products of the ranked labels, and 0 in the padding.
     """
     if label_weights.size:
         spe = without_zeros(with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32)))

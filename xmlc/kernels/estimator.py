@@ -1,8 +1,8 @@
 """Implement scikit-learn's conventions for estimators without importing scikit-learn.
 
-``import sklearn.base`` loads scipy.stats and pandas and takes 1.0 s of CPU. Most steps of a suite take less time than
-this import. All imports of one step take 1.5 s with ``sklearn.base`` and 0.56 s without. This module works if
-scikit-learn is not installed.
+``import sklearn.base`` loads scipy.stats and pandas and takes 1.0 s of CPU. Most steps of a suite take less than 1.0 s
+of CPU. All imports of one step take 1.5 s with ``sklearn.base`` and 0.56 s without. This module works if scikit-learn
+is not installed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
 Hyperparameters = dict[str, object]  # Values are numbers, texts, truth values or None.
-MOST_SHOWN = 200  # A message shows at most this number of characters of a value.
+MOST_SHOWN = 200  # A message shows at most MOST_SHOWN characters of a value.
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
 
@@ -256,7 +256,8 @@ def shown_value(value: object) -> str:
 def hyperparameters(cls: type[E]) -> type[E]:
     """Turn the annotated names in the body of a class into hyperparameters, and return the class.
 
-    The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. Names below
-    the line ``_: KW_ONLY`` are keyword-only arguments. Two estimators are equal only if they are the same object.
+    The names become the arguments of ``__init__`` in the same order, after the arguments of the base class. The marker
+    ``KW_ONLY`` of dataclasses makes all later names keyword-only arguments. Two estimators are equal only if they are
+    the same object.
     """
     return dataclass(eq=False, repr=False)(cls)

@@ -1,7 +1,7 @@
 """Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
 The C library computes one number at a time. The C library takes 2 to 4 ns per number for exp and 6 ns for log1p. The
-functions in this module take 0.2 to 0.3 ns per number (AVX-512). All constants of these functions are powers of two,
+functions in this module take 0.2 to 0.3 ns per number (AVX-512). All constants of this module are powers of two,
 parts of ln 2, or xmlc's minimax fits.
 
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor

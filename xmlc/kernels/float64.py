@@ -1,8 +1,8 @@
 """Compute exp, log, log1p, log2, power, cos and sigmoid in float64, with bit-identical results on any processor.
 
 For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of these functions with
-and without fused multiply-add, and selects a version for the processor at start-up. NumPy also has versions for
-different processors.
+and without fused multiply-add, and selects a version for the processor at start-up. NumPy's functions also have
+different versions for different processors.
 
 The functions here use only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
 bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is set, so LLVM may neither reorder nor fuse
@@ -35,7 +35,7 @@ ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # ROOT_HALF_BITS are the bits of 
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
-OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW
+OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW.
 # The first number of HALF_PI contains 33 bits of pi / 2, and the second number is the rest.
 TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)
 

@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # `check_below` reads this number of values at once.
+VALUES_PER_TASK = 1 << 22  # `check_below` reads VALUES_PER_TASK values at once.
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -80,8 +80,7 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
     Raises
     ------
     Malformed
-        If the first start position is not 0, the last is not the size, or a start position is less than the previous
-        one.
+        If the first start position is not 0, the last start position is not the size, or start positions decrease.
     """
     if starts.size == 0 or starts[0] != 0:
         raise Malformed(field, f"found {starts[:1].tolist()} at the start, expected [0]")
@@ -122,8 +121,8 @@ def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
 def prove_sparse(matrix: Any, name: str) -> bool:
     """Check in one pass that the index arrays of a sparse matrix are complete, and that no index is too large.
 
-    The function does not check formats without index arrays (``lil``, ``dok``, ``dia``). Callers convert a matrix of
-    such a format to CSR with scipy, and check the CSR matrix.
+    The function does not check formats without index arrays (``lil``, ``dok``, ``dia``). Callers convert a matrix
+    without index arrays to CSR with scipy, and check the CSR matrix.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def _rows_adder(width: int) -> Any:
     The kernel takes these arguments:
 
     - ids : uint32, the rows to sum
-    - values : float32, the factors of these rows in the sum
+    - values : float32, the factor of each row in the sum
     - rows : float32, all rows, flat
     - length : int64, the length of a row
     - column : int64, the first column
@@ -98,7 +98,7 @@ def _rows_updater(width: int) -> Any:
     The kernel takes these arguments:
 
     - ids : uint32, the features of the instance
-    - values : float32, the values of these features
+    - values : float32, the values of the instance's features
     - rows : float32, all rows, flat, updated
     - length : int64, the length of a row
     - column : int64, the first column
@@ -131,7 +131,7 @@ def _adagrad_updater(width: int) -> Any:
     The kernel takes these arguments:
 
     - ids : uint32, the features of the instance
-    - values : float32, the values of these features
+    - values : float32, the values of the instance's features
     - rows : float32, all rows, flat, updated (each row has weights, then sums of squares)
     - stride : int64, the distance from one row to the next
     - offset : int64, the distance from the weights of a row to the row's sums of squares
@@ -186,7 +186,7 @@ def dense_scores(ids, values, rows, length, bias, scores):
     ids : uint32
         The features of the instance, as numbers of rows in ``rows``.
     values : float32
-        The values of these features.
+        The values of the instance's features.
     rows : float32, flat
         Row f starts at ``f * length`` and begins with the siblings' weights of feature f.
     length : int
@@ -238,7 +238,7 @@ def add_to_rows(ids, values, multiples, rows, bias):
     ids : uint32
         The features of the instance, as numbers of rows in ``rows``.
     values : float32
-        The values of these features.
+        The values of the instance's features.
     multiples : float32 (padded siblings,)
         The factor of each sibling.
     rows : float32, flat
@@ -274,7 +274,7 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     ids : uint32
         The features of the instance, as numbers of rows in ``rows``.
     values : float32
-        The values of these features.
+        The values of the instance's features.
     derivatives : float32 (padded siblings,)
         The derivatives of the loss by the scores.
     rate, eps : float32

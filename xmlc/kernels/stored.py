@@ -190,7 +190,7 @@ def writeable_maps(state: Any) -> Any:
     Returns
     -------
     object
-        The same state with the new arrays.
+        The state with copy-on-write maps.
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base

@@ -9,7 +9,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # No node of a tree has a greater number.
-FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE has number -1 and estimate -1. Other keys are greater.
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE, with number -1 and estimate -1, is less than any other key.
 SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
@@ -17,11 +17,11 @@ SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving 
 def rank_key(number, estimate):
     """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
 
-    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level. A node
-    therefore ranks before its descendants with the same estimate. An online tree numbers nodes in the order of
-    creation. If two nodes have equal estimates, the older node therefore ranks first. The smallest node number is -1,
-    and the largest is ``LARGEST``. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates
-    are equal, the smaller label ranks first.
+    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so that a
+    node ranks before its descendants with the same estimate. An online tree numbers nodes in the order of creation, so
+    that the older of two nodes with equal estimates ranks first. The smallest node number is -1, and the largest is
+    ``LARGEST``. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates are equal, the
+    smaller label ranks first.
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
 

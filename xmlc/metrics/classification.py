@@ -112,12 +112,12 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
         F of a label without positives and without predictions. nan leaves the label out of the mean. The papers use 1
-        (after Lewis, 1995), as if each such label were predicted without error. For example, if 355 of 400 labels have
-        no positives and no predictions, macro-F is 0.93 with 1 and 0.41 with nan. Always report ``zero_division``
-        together with macro-F.
+        (after Lewis, 1995), as if a label without positives and predictions were predicted without error. For example,
+        if 355 of 400 labels have no positives and no predictions, macro-F is 0.93 with 1 and 0.41 with nan. Always
+        report ``zero_division`` together with macro-F.
     average : {"all", "present", "seen"}
         "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
-        "seen" over labels with a positive or a prediction. If there is no such label, the mean is 0.
+        "seen" over labels with a positive or a prediction. The mean over no labels is 0.
     beta : float
         Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 

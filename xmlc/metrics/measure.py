@@ -27,7 +27,7 @@ class Measure(Generic[Scored]):
     of : callable
         Function that computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
-        ``%`` if the value is a share, which tables print in percent. For all other values, ``unit`` is empty.
+        ``%`` if the value is a share, which tables print in percent, and otherwise empty.
     decimals : int
         Number of decimals in tables.
     better : {"higher", "lower"} or None
@@ -64,7 +64,7 @@ class Overlap(NamedTuple):
     The measure of two equal sets is 1.
 
     F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation (1) of plt2016.
-    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every measure of this form grows with
+    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every `Overlap` grows with the ratio
     TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
     example, Jaccard is F / (2 - F).
 

@@ -1,8 +1,8 @@
 """List all measures of rankings and of label sets, and group their names by use.
 
 Each measure is declared next to its function, in `xmlc.metrics.ranking` or `xmlc.metrics.classification`. Every new
-record contains all measures that these modules declare. The CSV files and the long table show a measure if the records
-contain it. Tables and the workflow import this module and must load fast, so this module does not import numba.
+record contains all declared measures. The CSV files and the long table show a measure if the records contain it. Tables
+and the workflow import this module and must load fast, so this module does not import numba.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
 # Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA. Records of earlier versions of xmlc may
-# lack measures that are in none of these three tuples.
+# lack all other measures.
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # The maxima of P@k depend only on the dataset.

@@ -75,7 +75,7 @@ def entropy_reduction(accuracy: np.ndarray, constant: float) -> np.ndarray:
 
     ``constant`` is the result of `constant_accuracy`.
 
-    The value is NaN if the accuracy or ``constant`` is 0, because 0 has no logarithm.
+    The result is NaN if the accuracy or ``constant`` is 0, because 0 has no logarithm.
     """
     accuracy = np.asarray(accuracy, dtype=np.float64)
     bits = np.full(accuracy.shape, np.nan)

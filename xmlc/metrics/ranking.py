@@ -5,8 +5,8 @@
 * int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
 * sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
 
-`hits_at_k` raises an error for any other form, such as a dense matrix of predictions. Means are over all n instances,
-and an instance without true labels scores 0. All results are fractions.
+`hits_at_k` raises an error for a ranking of any other form, such as a dense matrix of predictions. Means are over all n
+instances, and an instance without true labels scores 0. All results are fractions.
 
 `MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast, so the
 functions of this module import kernels and numba only when they compute something.
@@ -259,7 +259,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K)
     scores : ndarray of float, shape (n, K)
-        Probability estimates of these labels, as ``predict_top_k`` returns them.
+        Probability estimates of ``labels``, as ``predict_top_k`` returns them.
     k : int
 
     Raises
@@ -345,8 +345,8 @@ def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: in
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
-    If ``discounted`` is true, weights and norms are the discounts and ideal sums of nDCG. If not, weights and norms are
-    1.
+    Weights and norms are the discounts and ideal sums of nDCG if ``discounted`` is true, and 1 if ``discounted`` is
+    false.
     """
     from xmlc.kernels.sums import pairwise
 

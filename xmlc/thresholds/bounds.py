@@ -32,12 +32,12 @@ def priors(Y: Matrix) -> np.ndarray:
 def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
 
-    If the label is predicted for every instance, F is 2 pi / (1 + pi). An optimal threshold is half the optimal F
-    (equation (4)).
+    If a label with prior pi is predicted for every instance, F is 2 pi / (1 + pi). An optimal threshold is half the
+    optimal F (equation (4)).
 
-    For F_beta, set ``recall`` to beta^2. If the label is predicted for every instance, F_beta is (1 + beta^2) pi / (1 +
-    beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi / (1 + beta^2 pi).
-    Jaccard has the same optimal thresholds as F.
+    For F_beta, set ``recall`` to beta^2. If a label with prior pi is predicted for every instance, F_beta is (1 +
+    beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi /
+    (1 + beta^2 pi). Jaccard has the same optimal thresholds as F.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class IsotonicCalibration(Estimator):
         spe : csr_array of float32 or float64, shape (n, m)
             Estimates of instances outside the model's training set.
         Y : boolean CSR, shape (n, m)
-            Label sets of these instances.
+            Label sets of the instances.
 
         Raises
         ------

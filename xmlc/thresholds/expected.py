@@ -22,9 +22,9 @@ from xmlc.thresholds.methods import ThresholdMethod
 # `macro_f_at_k` usually converges within about twenty passes. A limit is needed because rounding errors may cause an
 # endless cycle between two sets of equal value.
 MOST_PASSES = 100
-# xmlc warns if the sum of the estimates and the sum of the priors differ by more than this factor. If the sum of the
-# estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro- or
-# macro-F falls by about a point. If four fifths of the estimates are missing, micro-F falls by 3 points.
+# xmlc warns if the sum of the estimates and the sum of the priors differ by more than the factor WRONG. If the sum of
+# the estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro-
+# or macro-F falls by about a point. If four fifths of the estimates are missing, micro-F falls by 3 points.
 WRONG = 2.0
 
 
@@ -33,8 +33,8 @@ class ExpectedF(ThresholdMethod):
     """Find for each label the threshold with the highest expected F-measure on unlabelled instances.
 
     Macro-F is a mean over labels, so each label is optimised separately. The set of instances with the highest expected
-    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). This rule is Theorem 2.1 of
-    gfm2011 with the roles of labels and instances exchanged.
+    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). The rule of the highest
+    estimates is Theorem 2.1 of gfm2011 with the roles of labels and instances exchanged.
 
     Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The method approximates
     the expected F by 2 M_k / (k + T), the ratio of the expectations of 2 TP and k + P. The best ratio is twice the best
@@ -307,9 +307,9 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
 
     The kernel returns the number of instances whose labels changed.
 
-    For k chosen estimates of a label, let M be their sum and s = k + T. Choosing another estimate p of the label raises
-    the label's expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s (s + 1)). Time is O(nnz k) at
-    worst.
+    Let M be the sum of the k chosen estimates of a label, T the sum of all its estimates, and s = k + T. Choosing
+    another estimate p of the label raises the label's expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice
+    (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
 
     Parameters
     ----------

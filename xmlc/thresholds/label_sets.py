@@ -76,10 +76,10 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            If you pass ``Y``, these are estimates of instances outside the model's training set. If not, these are
-            estimates of the instances to predict label sets for. To maximise macro-F over many new instances, transform
-            their estimates by ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other
-            instances find fewer rare labels.
+            Estimates of instances outside the model's training set if you pass ``Y``, and otherwise estimates of the
+            instances to predict label sets for. To maximise macro-F over many new instances, transform their estimates
+            by ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other instances find fewer
+            rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional

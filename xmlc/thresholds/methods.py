@@ -206,11 +206,11 @@ class STO(RankingMethod):
     n_jobs: int | None = None
 
     def fit_checked(self, spe: CSR, Y: CSR) -> Self:
-        """Find the candidate thresholds of each label, and choose the label's best candidate above kappa."""
+        """Find the candidate thresholds of each label, and choose the label's best candidate."""
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate above kappa. A sweep over minimum thresholds reuses the candidates."""
+        """Choose each label's best candidate. A sweep over minimum thresholds reuses the candidates."""
         dtype = compared_in(np.dtype(np.float64 if candidates.distinct.size else np.float32), self.kappa)
         minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
         bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)

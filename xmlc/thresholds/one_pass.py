@@ -30,7 +30,7 @@ from xmlc.metrics.measure import F1
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# A task has about this number of estimates and positives. Tasks with a fixed number of labels would be unequal.
+# A task has about ENTRIES_PER_TASK estimates and positives. Tasks with a fixed number of labels would be unequal.
 ENTRIES_PER_TASK = 1 << 18
 
 
@@ -56,7 +56,7 @@ def instances(spe: CSR, Y: CSR) -> list[Instances]:
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work. The ranges depend only on the two arguments.
+    """Divide labels into ranges ``(start, end)`` of about equal work, which depend only on the arguments.
 
     Parameters
     ----------

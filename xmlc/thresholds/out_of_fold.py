@@ -43,8 +43,8 @@ class OutOfFold(Estimator):
         probability.
     method : str or object
         A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. `OutOfFold` tries the
-        grid of this method with the papers' lower bounds, and chooses the grid point with the best ``measure`` on the
-        out-of-fold estimates. You can also pass a threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a
+        grid of the named method with the papers' lower bounds, and chooses the grid point with the best ``measure`` on
+        the out-of-fold estimates. You can also pass a threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a
         threshold method is None, `OutOfFold` computes the bounds from the shares of the labels in Y. Set
         ``lower_bounds`` to 0 for no bounds.
     measure : str or None
@@ -53,8 +53,7 @@ class OutOfFold(Estimator):
     folds : int
         Number of folds, at least 2.
     threshold : float
-        Minimum probability. Estimates that do not exceed this minimum are dropped, and no threshold is below the
-        minimum.
+        Minimum probability. Estimates up to ``threshold`` are dropped, and no learned threshold is below ``threshold``.
     random_state : int
         Seed of the folds.
     n_jobs : int or None

@@ -39,7 +39,7 @@ class CommonThreshold(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The common threshold, repeated m times. The dtype follows the same rule as in `STO`.
+        The common threshold, repeated m times. The dtype is chosen as in `STO`.
 
     Notes
     -----
@@ -94,7 +94,7 @@ class CommonThreshold(RankingMethod):
         return bits
 
 
-# The measures of instances are summed as whole multiples of UNIT. The sum therefore does not depend on the order of
+# The measures of instances are summed as whole multiples of UNIT. Sums of whole numbers do not depend on the order of
 # updates, and billions of updates cause no drift. The sum of the measure over 2^23 instances fits into 63 bits. Beyond
 # 2^23 instances, the unit is doubled each time that the number of instances doubles.
 UNIT = 2.0**-40

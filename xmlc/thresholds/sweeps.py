@@ -111,7 +111,7 @@ class Tuned(NamedTuple):
     best : int
         Index of the best point.
     thresholds : ndarray of float32, shape (m,)
-        Thresholds of the best point. The dtype follows the same rule as in `xmlc.thresholds.STO`.
+        Thresholds of the best point. The dtype is chosen as in `xmlc.thresholds.STO`.
     """
 
     grid: list[Tried]
@@ -262,8 +262,8 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
     The default grid gives 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. The ratio
-    a/b is at most 0.5 (equation (5)). The lower bound of (5) differs between labels, and OFO never lowers a threshold
-    below the label's bound.
+    a/b is at most 0.5 (equation (5)). The lower bound of equation (5) differs between labels, and OFO never lowers a
+    threshold below the label's bound.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
