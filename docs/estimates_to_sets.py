@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xmlc import LabelSets
+from xmlc.suite.papers.plotting import BLUE, VERMILION
 
 HERE = Path(__file__).parent
 PAGE, FIGURE = HERE / "expected_f.md", HERE / "estimates_to_sets.svg"
 INSTANCE = 2  # row of the page's matrix
 LEFT, WIDTH, ROW, TOP = 90, 360, 46, 62  # pixels
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666"  # colours of Okabe and Ito, and grey
+GREY = "#666"
 
 
 def estimates() -> list[list[float]]:
@@ -35,7 +36,7 @@ def figure() -> Iterator[str]:
     yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     yield f'<rect x="{LEFT}" y="14" width="26" height="14" fill="{BLUE}"/>'
     yield f'<text x="{LEFT + 34}" y="26">estimate of the instance</text>'
-    yield f'<path d="M{LEFT + 230} 10V32" stroke="{ORANGE}" stroke-width="3"/>'
+    yield f'<path d="M{LEFT + 230} 10V32" stroke="{VERMILION}" stroke-width="3"/>'
     yield f'<text x="{LEFT + 240}" y="26">threshold of the label</text>'
     for label, (estimate, limit) in enumerate(zip(matrix[INSTANCE], fitted.thresholds_)):
         y, colour = TOP + ROW * label, BLUE if label in chosen else GREY
@@ -44,7 +45,7 @@ def figure() -> Iterator[str]:
         yield f'<text x="{LEFT - 12}" y="{y + 18}" text-anchor="end">label {label}</text>'
         yield f'<path d="M{LEFT} {y + 13}h{WIDTH}" stroke="#ddd"/>'
         yield f'<rect x="{LEFT}" y="{y + 3}" width="{WIDTH * estimate:.1f}" height="20" fill="{colour}"/>'
-        yield f'<path d="M{LEFT + WIDTH * limit:.1f} {y - 5}v36" stroke="{ORANGE}" stroke-width="3"/>'
+        yield f'<path d="M{LEFT + WIDTH * limit:.1f} {y - 5}v36" stroke="{VERMILION}" stroke-width="3"/>'
         yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 18}" fill="{colour}" font-weight="{weight}">'
         yield f"{estimate:.2f} {sign} {limit:.2f}: {verdict}</text>"
     y = TOP + ROW * len(matrix[INSTANCE]) + 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from xmlc.suite.papers.plotting import BLUE, VERMILION
 from xmlc.suite.report.compare import compare
 from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge
@@ -19,7 +20,6 @@ NUMBERS = {
     ("gfm2011/table1", ("enron", "br", "h"), "macro_f"): "BR on enron, macro-F",
 }
 LEFT, WIDTH, ROW, TOP, LARGEST = 226, 304, 56, 72, 4  # pixels, and points at the end of the axis
-BLUE, ORANGE = "#0072B2", "#D55E00"  # colours of Okabe and Ito
 
 
 def judged() -> list[Number]:
@@ -49,7 +49,7 @@ def figure() -> Iterator[str]:
     yield f'<path d="M20 20h26M20 14v12M46 14v12" stroke="{BLUE}" stroke-width="2"/>'
     yield '<text x="56" y="25">interval that holds 95 of 100 faithful runs</text>'
     yield '<path d="M362 10V30" stroke="black" stroke-width="2"/><text x="370" y="25">published number</text>'
-    yield f'<circle cx="510" cy="20" r="5" fill="{ORANGE}"/><text x="522" y="25">mean of five runs of xmlc</text>'
+    yield f'<circle cx="510" cy="20" r="5" fill="{VERMILION}"/><text x="522" y="25">mean of five runs of xmlc</text>'
     for tick in range(-LARGEST, LARGEST + 1):
         yield f'<path d="M{at(tick):.1f} {TOP - 20}V{end - 14}" stroke="#ddd"/>'
         yield f'<text x="{at(tick):.1f}" y="{end + 2}" text-anchor="middle">{signed(tick)}</text>'
@@ -61,7 +61,8 @@ def figure() -> Iterator[str]:
         yield f'<text x="20" y="{y - 4}">{title}</text>'
         yield f'<text x="20" y="{y + 14}">published {number.published}, xmlc {value:.2f}</text>'
         yield f'<path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 8}v16M{high:.1f} {y - 8}v16"'
-        yield f' stroke="{BLUE}" stroke-width="2"/><circle cx="{at(difference):.1f}" cy="{y}" r="5" fill="{ORANGE}"/>'
+        yield f' stroke="{BLUE}" stroke-width="2"/>'
+        yield f'<circle cx="{at(difference):.1f}" cy="{y}" r="5" fill="{VERMILION}"/>'
         yield f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" font-weight="bold">{number.verdict}</text>'
         width = f"{number.interval:.{2 if number.interval >= 0.01 else 3}f}"
         yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 14}">{signed(difference, 2)}, interval ± {width}</text>'

@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from xmlc.suite.papers.plotting import BLUE, VERMILION
+
 HERE = Path(__file__).parent
 FILE = HERE.parent / "results/benchmarks/expected-f.csv"
 FIGURE = HERE / "label_sets.svg"
 MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
-# Colours of Okabe and Ito.
-SPLITS = {"80 %": "#D55E00", "100 %": "#0072B2"}
+SPLITS = {"80 %": VERMILION, "100 %": BLUE}
 METHOD, MEASURE = "ExpectedF(zero_division=0) with prior", "macro_f_present"
 OTHERS = {"fta, 80 %", "sto, 80 %", "ofo, 80 %"}
-LEFT, WIDTH, ROW, TOP = 215, 420, 20, 44  # pixels
+LEFT, WIDTH, ROW, TOP = 250, 450, 23, 44  # pixels
 INTERVAL = re.compile(r"(-?[\d.]+) to (-?[\d.]+)$")
 
 Gain = tuple[float, float, float]  # points, and the ends of the interval
@@ -47,10 +48,11 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
         return LEFT + (points - low) / (high - low) * WIDTH
 
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {height + 32}"'
-    yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
+    yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     for place, (split, colour) in enumerate(SPLITS.items()):
-        x = LEFT + place * 190
-        yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4"/>'
+        x = LEFT + place * 230
+        face = "white" if split == "80 %" else colour
+        yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4" fill="{face}" stroke="{colour}"/>'
         yield f'<text x="{x + 14}" y="20">model of {split} of the instances</text></g>'
     for tick in range(low, high + 1, 2):
         stroke = "#ddd" if tick else "#666"
@@ -65,8 +67,9 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
         for split, (gain, lower, upper) in gains[name][model].items():
             colour, shift = SPLITS.get(split, "#000000"), -3 if split == "80 %" else 3
             yield f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" stroke-width="2"/>'
-            yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{colour}"/>'
-    yield f'<text x="{LEFT + WIDTH / 2}" y="{height + 22}" text-anchor="middle">'
+            face = "white" if split == "80 %" else colour
+            yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{face}" stroke="{colour}"/>'
+    yield f'<text x="{(LEFT + WIDTH + 20) / 2:g}" y="{height + 24}" text-anchor="middle">'
     yield "points of macro-F over the labels present, above the best of FTA, STO and OFO</text></svg>"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from xmlc import PLT, TextClassifier
+from xmlc.suite.papers.plotting import BLUE as PATH
 
 HERE = Path(__file__).parent
 FIGURE = HERE / "label_tree.svg"
@@ -28,7 +29,7 @@ TEXTS = {
     "Cut the lavender after it has flowered": ["flowers", "gardening"],
 }
 WIDTH, LEVEL, TOP = 110, 78, 42  # pixels
-PATH, OTHER = "#0072B2", "#666"  # blue of Okabe and Ito
+OTHER = "#666"
 
 
 def trained() -> TextClassifier:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from xmlc.suite.papers.plotting import BLUE
+
 FIGURE = Path(__file__).parent / "pipeline.svg"
 RUN = "results/<dataset>/<model>/seed<k>/"
 # The content and the path of each box, and the commands that make the next box.
@@ -23,7 +25,7 @@ INPUTS = [(6, "names of records", "config/*.yaml"), (7, "numbers of the papers",
 # Rankings have no thresholds: the first and the last box, and the commands between them.
 RANKINGS = (1, 5, ["train", "rank"])
 LEFT, WIDTH, HEIGHT, GAP, SIDE = 10, 430, 42, 34, 500  # pixels
-BLUE, GREY = "#0072B2", "#555"  # blue of Okabe and Ito
+GREY = "#555"
 
 
 def escaped(text: str) -> str:

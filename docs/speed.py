@@ -8,6 +8,8 @@ import runpy
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION
+
 HERE = Path(__file__).parent
 DRAW = runpy.run_path(str(HERE / "which_estimator.py"))
 PAGE, DEFAULTS, TUNED = (HERE / name for name in ("speed.md", "speed.svg", "speed_tuned.svg"))
@@ -69,8 +71,8 @@ RATIOS = {
         "SWNN, S = 75 / authors' Go": "SWNN, S 75, alpha 2, beta 1 / authors' Go program",
     },
 }
-COLOURS = dict(zip(SETS, ("#009E73", "#0072B2", "#D55E00"), strict=True))  # of Okabe and Ito
-LEFT, RIGHT, LINE, LOW, HIGH = 220, 780, 24, 0.005, 1.0  # of the plot, pixels and ratios
+COLOURS = dict(zip(SETS, (GREEN, BLUE, VERMILION), strict=True))
+LEFT, RIGHT, LINE, LOW, HIGH = 235, 780, 26, 0.005, 1.0  # of the plot, pixels and ratios
 TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
@@ -129,7 +131,7 @@ def tuned() -> Iterator[str]:
         return LEFT + math.log(ratio / LOW) / math.log(HIGH / LOW) * (RIGHT - LEFT)
 
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {RIGHT + 20} {height}"'
-    yield ' font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+    yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     for place, (name, colour) in enumerate(COLOURS.items()):
         at = LEFT + 110 * place
         yield f'<g fill="{colour}"><circle cx="{at}" cy="14" r="5"/><text x="{at + 10}" y="18">{name}</text></g>'

@@ -9,6 +9,8 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
+from xmlc.suite.papers.plotting import BLUE, VERMILION
+
 HERE = Path(__file__).parent
 MEASURED = HERE.parent / "results/benchmarks"
 PAGE, FIGURE = HERE / "which_estimator.md", HERE / "which_estimator.svg"
@@ -24,9 +26,8 @@ ESTIMATORS = {
 }
 XMLC = ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking")
 OTHERS = ("omikuji", "napkinXC", "PECOS", "LibMultiLabel")
-BLUE, ORANGE = "#0072B2", "#D55E00"  # colours of Okabe and Ito
-COLUMNS, WIDTH, HEIGHT, GAP, TOP = 2, 340, 220, 50, 50  # of a panel, pixels
-LETTER, LINE = 6.8, 12  # size of a letter, pixels
+COLUMNS, WIDTH, HEIGHT, GAP, TOP = 2, 340, 240, 52, 50  # of a panel, pixels
+FONT, LETTER, LINE = 13, 7.4, 14  # sizes of the font and of a letter, pixels
 TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # of the times
 TRAINING, P_AT_1 = ("training", "CPU time"), ("prediction of the best 5", "P@1")  # task and measure
 CAPTION = "P@1 on the test set (%) against CPU seconds of training on one thread"
@@ -82,8 +83,8 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
     """Draw a quality of each program against its time as SVG, in panels."""
     width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(panels) // COLUMNS) * (HEIGHT + GAP) + 10
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-    yield ' font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
-    for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, ORANGE, "other programs")):
+    yield f' font-family="sans-serif" font-size="{FONT}"><rect width="100%" height="100%" fill="white"/>'
+    for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, VERMILION, "other programs")):
         yield f'<g fill="{colour}"><circle cx="{left}" cy="14" r="4"/><text x="{left + 9}" y="18">{title}</text></g>'
     for place, (heading, name, times) in enumerate(panels):
         found = {
@@ -115,7 +116,7 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
         for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
             start, baseline = free_place(x, y, contender, taken)
             end = start - 2 if start > x else start + len(contender) * LETTER
-            yield f'<g fill="{BLUE if contender in XMLC else ORANGE}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+            yield f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
             yield f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" stroke-width="0.7"/>'
             place_of = f'x="{start:.1f}"' if start > x else f'text-anchor="end" x="{end:.1f}"'
             yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
