@@ -48,9 +48,7 @@ GROUP = 16  # A group of 16 bounds fills one cache line.
 LEAST = np.float32(1e-45)  # The smallest positive float32 number.
 SMALL = np.float32(1e-35)  # If the largest value is at least SMALL, the scale of the histogram is a finite float32.
 HISTOGRAM_BARS = 512
-GROUPS_PER_NEIGHBOUR = (
-    4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S highest bounds.
-)
+GROUPS_PER_NEIGHBOUR = 4  # With fewer than 4 groups per neighbour, group maxima hardly help to find the S best bounds.
 # `keep_nearest` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is seldom below LOWER *
 # ``high``.
 LOWER = np.float32(0.75)
