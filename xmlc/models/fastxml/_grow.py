@@ -307,7 +307,7 @@ def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
     A weight stays zero while the derivative of the loss has a magnitude of at most 1, the factor of the L1 norm. For
-    each feature, two sums bound the derivative in the positive and the negative direction. Instance i adds its cost
+    each feature, two sums bound the magnitudes of a positive and of a negative derivative. Instance i adds its cost
     times \|x_ij\| to one of the two sums of feature j. The sign of x_ij and the class of instance i determine which of
     the two sums of feature j grows. A feature is dropped if neither of its two sums exceeds 1. At a node with few
     instances, most features are dropped.

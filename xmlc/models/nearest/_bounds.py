@@ -141,7 +141,7 @@ def add_postings(query, starts, postings, terms, sums):
     terms : int32 (TERMS,)
         Scratch.
     sums : int32 (instances of the block,)
-        The sum of each instance of the block, to which its postings are added in place.
+        The sum of each instance of the block. The postings are added to these sums in place.
     """
     lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
     for j in lists:
