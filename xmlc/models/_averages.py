@@ -11,7 +11,7 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # this number is far above the subnormal float32 numbers, which have fewer digits of precision
+SURELY_NORMAL = 1e-30  # Above this limit, float32 numbers are surely normal, and have their full precision.
 
 
 class Histograms(NamedTuple):
@@ -94,7 +94,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
     label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. The
-    factor 1 - 1e-6 is a margin for rounding to float32.
+    factor 1 - 1e-6 leaves a margin for the rounding of scores to float32.
 
     Parameters
     ----------

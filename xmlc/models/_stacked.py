@@ -11,12 +11,12 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.float64 import exp, log, log1p, sigmoid
 
-# This number is added to a score before the logarithm is taken, because an unranked label has score 0.
+# This constant is added to each score before the logarithm is taken, because an unranked label has score 0.
 SMALLEST_SCORE = 1e-3
 SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
-ENOUGH = 1e-10  # Newton's method stops if a step decreases the loss by at most this fraction of the loss.
+ENOUGH = 1e-10  # Newton's method stops when the relative decrease of the loss in a step is at most this number.
 
 
 @njit(cache=True, nogil=True)

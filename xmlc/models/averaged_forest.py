@@ -26,8 +26,9 @@ from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
-# If X has at least this many non-zeros per weight of an average tree, the threads divide the instances, and each thread
-# copies all weights. If X has fewer non-zeros than that, the threads divide the trees.
+# If X has many non-zeros per weight of an average tree, each thread processes a part of the instances, and copies all
+# weights. If X has few non-zeros, each thread processes a part of the trees. The constant is the smallest number of
+# non-zeros per weight that counts as many.
 NONZEROS_PER_WEIGHT = 4
 
 
@@ -45,8 +46,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. Subclasses choose the type of the tuple. `AveragedForest` uses the fields
-        ``biases`` (of inner nodes), ``features`` (of the weights), ``sizes`` (training instances per leaf),
+        The trees as arrays for the kernels. The type of ``forest_`` depends on the subclass. `AveragedForest` uses the
+        fields ``biases`` (of inner nodes), ``features`` (of the weights), ``sizes`` (training instances per leaf),
         ``leaf_starts``, ``labels`` and ``counts`` (label histograms). The tuple also needs the attribute ``n_trees``,
         the number of trees, and a method ``first(n)`` that returns the first n trees.
     tail_ : TailClassifiers or None
@@ -56,8 +57,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # This is the type of the attribute ``forest_``.
-    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. With
-    # the value 1 of this hyperparameter, the forest has no tail classifiers.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
+    # the hyperparameter is 1, the forest has no tail classifiers.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
@@ -82,7 +83,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def trees(self, n: int) -> Self:
         """Return the forest of the first ``n`` trees, which is the result of `fit` with n_trees=n.
 
-        The returned forest shares the arrays of this forest.
+        The returned forest shares its arrays with the full forest.
 
         Raises
         ------

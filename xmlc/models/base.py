@@ -39,9 +39,9 @@ DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` skips attributes with these names, which are in the model's description or describe the last prediction.
+# `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
 KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
-MOST_RANKED = 1000  # k may be up to this number even if the model has fewer labels
+MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
 
 
 class SparseProbabilityEstimator(Estimator):
@@ -92,7 +92,7 @@ class SparseProbabilityEstimator(Estimator):
     #: Whether the estimates of a model with default hyperparameters are close to the conditional probabilities of the
     #: labels.
     calibrated: ClassVar[bool] = True
-    # During `fit_to_disk`, `fit` writes finished arrays into this folder (see `xmlc.core.appendable`).
+    # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
     _into: Path | None = None
     unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
@@ -257,7 +257,7 @@ class SparseProbabilityEstimator(Estimator):
             The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            # This import is inside the method, so that the workflow retrains no models when the imported module
+            # The import of `label_sets` is inside the method, so that the workflow retrains no models when `label_sets`
             # changes.
             spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
         else:
@@ -498,7 +498,8 @@ class SparseProbabilityEstimator(Estimator):
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
         self._check_hyperparameters()
         if Y is None:
-            raise InvalidDataError(  # scikit-learn's tests of estimators expect the words of this message
+            # the tests of scikit-learn for estimators expect these exact words in the error message
+            raise InvalidDataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass label sets."
             )
         given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
@@ -515,7 +516,7 @@ class SparseProbabilityEstimator(Estimator):
     def _check_hyperparameters(self) -> None:
         """Raise an error if a hyperparameter is outside its domain.
 
-        A subclass may extend this method to check combinations of hyperparameters.
+        A subclass may override `_check_hyperparameters` to check combinations of hyperparameters.
         """
         check_hyperparameters(self)
 
@@ -563,7 +564,7 @@ class SparseProbabilityEstimator(Estimator):
             )
         values = given.astype(np.float32, copy=False)
         indices = indices.astype(np.int64, copy=False)
-        # a negative index becomes a large number as uint64, so it also fails this check
+        # a negative index is rejected, because it becomes a very large number as uint64
         fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)
         ascend = indices[1:] > indices[:-1]
         # the features are not sorted if they come from a vectorizer of scikit-learn

@@ -9,8 +9,8 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # A label is in no label set if its estimate is at most this number.
-ROWS = 4096  # The estimates of this many instances are held in memory at the same time.
+MIN_PROBABILITY = 1e-4  # Labels with smaller or equal estimates are in no label set.
+ROWS = 4096  # This is the number of instances whose estimates are in memory at the same time.
 
 
 def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.csr_array:

@@ -22,7 +22,7 @@ from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
-# A search finds at most this many labels per tree for a block of instances. These labels take about 100 MB.
+# This is the largest number of labels that a search in one tree finds for a block of instances (about 100 MB).
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
@@ -35,7 +35,7 @@ class Parabel(SparseProbabilityEstimator):
     their random initial centroids. Node classifiers are trained by dual coordinate descent on an L2-regularised loss,
     and weights near 0 are dropped. In each tree, a beam search finds labels and their estimates. The score of a label
     is the mean of the estimates over the trees. If the beam search in a tree does not find a label, the tree's estimate
-    of the label is 0. The programs of the authors and omikuji work in the same way.
+    of the label is 0. The authors' program and omikuji compute scores in the same way.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Parabel(SparseProbabilityEstimator):
         ----------
         X, k, label_weights
             As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights change a beam only in one
-            way: it leaves out nodes without a label of positive weight.
+            way: nodes without a label of positive weight are left out.
 
         Returns
         -------
@@ -257,8 +257,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     ----------
     found : sequence of lists
         Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second
-        array is the labels, int32, and the third array is the estimates of the labels, float32. The second and the
-        third array are sorted by instance.
+        array contains the labels of one instance after another, int32. The third array contains the estimates of these
+        labels, float32.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

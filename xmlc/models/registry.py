@@ -39,8 +39,8 @@ ESTIMATORS = LEARNERS | {
 }
 #: This dictionary maps the lower-case class name of each estimator to the estimator's name.
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in LEARNERS.items()}
-DEFAULT = "stacking"  # This estimator is the default of `xmlc.TextClassifier` and `xmlc fit`.
-STREAMING = "oplt"  # This estimator is the default of `xmlc.TextClassifier` and `xmlc fit` for streams.
+DEFAULT = "stacking"  # Stacking is the default estimator of `xmlc.TextClassifier` and `xmlc fit`.
+STREAMING = "oplt"  # OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
@@ -83,7 +83,8 @@ def estimator_class(name: str) -> Any:
 def _wrapped() -> Any:
     """Import and return the module `xmlc.models.wrapped`.
 
-    Because of the late import, the workflow does not retrain models of this package if this module changes.
+    The import is inside a function, so that the workflow does not retrain models of this package when
+    `xmlc.models.wrapped` changes.
     """
     return importlib.import_module("xmlc.models.wrapped")
 
@@ -169,8 +170,9 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 def domains_of(name: str) -> Mapping[str, Domain] | None:
     """Return the domains of an estimator's hyperparameters, or None if the estimator is not in `LEARNERS`.
 
-    If `xmlc.models.domains` has a module for the estimator, only this module is imported. A suite with such estimators
-    can be checked without loading kernels. Without such a module, the class of the estimator is imported.
+    If `xmlc.models.domains` has a module for the estimator, only the module is imported. A suite can be checked without
+    loading kernels if `xmlc.models.domains` has modules for all its estimators. If the estimator has no module in
+    `xmlc.models.domains`, its class is imported.
     """
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None

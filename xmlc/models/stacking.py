@@ -37,9 +37,9 @@ class Stacking(SparseProbabilityEstimator):
     the same coefficients w.
 
     The candidates are the labels that at least one member ranks among the member's ``n_candidates`` best labels. Labels
-    that are not candidates have the estimate 0. The regression is fitted to the candidates of held-out instances. Then
-    the members are trained a second time, on all instances, with the hyperparameters that the first training has
-    selected.
+    that are not candidates have the estimate 0. The regression is fitted to the candidates of held-out instances. After
+    the regression, the members are trained a second time, on all instances, with the hyperparameters that the first
+    training has selected.
 
     With a single member, stacking corrects the member's scores by the frequencies of the labels.
 
@@ -109,7 +109,7 @@ class Stacking(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members on a part of the data and the regression on the rest.
 
-        Then train the members again on all data.
+        Finally, train the members a second time, on all data.
 
         The instance weights in ``sample_weight`` apply to the training of the members and to the loss of the
         regression. Every member must accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit`
@@ -121,7 +121,8 @@ class Stacking(SparseProbabilityEstimator):
         order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
         held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
         start = np.zeros(n_features_of(len(members)))
-        start[0] = 1  # with these coefficients, an estimate is the mean of the members' scores
+        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the members' scores
+        start[0] = 1
         self.coefficients_ = start
         if held_out.size:
             of_part = {name: values[part] for name, values in given.items()}

@@ -16,7 +16,8 @@ from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import Field
 from xmlc.models.trees.representations import label_sums
 
-# Each task sums about this many non-zeros. The non-zeros of an instance are summed once for each label of the instance.
+# This is the approximate number of non-zeros that one task sums. The non-zeros of an instance are summed once for each
+# label of the instance.
 NONZEROS_PER_TASK = 1 << 20
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because the product of 0 and an infinite score would be NaN
@@ -32,8 +33,8 @@ class TailClassifiers(NamedTuple):
 
     The largest value of the score B is 1/2, at the centroid. Tail classifiers do not classify instances by themselves,
     but re-rank the labels that a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for
-    Recommendation, Tagging, Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank the
-    labels of their largest datasets in this way (Supplement, experimental setup).
+    Recommendation, Tagging, Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank
+    labels by tail classifiers on their largest datasets (Supplement, experimental setup).
 
     The published program of PfastreXML omits the factor 1/2 before the squared distance, and its default gamma is 30.
     The scores of the PfastreXML program equal the scores of this class with ``gamma=60``. The program of LdSM includes

@@ -23,7 +23,8 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# This code runs in the training process. The limits are set first, so that the import counts towards the limits.
+# The code in the string runs in the training process. The limits are set first, so that the import counts towards the
+# limits.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -34,7 +35,7 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-SHOWN = 2000  # An error message shows at most this many characters of the program's output.
+SHOWN = 2000  # This is the largest number of characters of the program's output in an error message.
 
 
 @hyperparameters
@@ -62,7 +63,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier * log2(n)). The program needs N and the
         number of labels before training begins.
     dream_repeats : int
-        For each learned instance, this number of stored instances is removed from the tree and inserted again.
+        Number of stored instances that are removed from the tree and inserted again for each learned instance.
     dream_at_update : bool
         Whether the second insertion of a removed instance also trains the classifiers of inner nodes, after the first
         pass.

@@ -14,8 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
-# The estimates of a model may change by at most this much when it is loaded, because some programs sum in another
-# order.
+# When a model is loaded, its estimates may change by up to 1e-6, because some programs sum in another order.
 CLOSE = 1e-6
 
 
@@ -27,7 +26,7 @@ def warm_up(
         return None
     copy, hyperparameters = model.unfitted(), model.get_params()
     share: Any = hyperparameters.get("warm_start")
-    # with ``warm_start``, the first tree is built from this share of the rows
+    # ``warm_start`` is the share of the rows from which the first tree is built
     rows = math.ceil(WARM_UP_ROWS / (share or 1))
     if share or hyperparameters.get("max_leaf", 0) is None:
         # With a small ``max_leaf``, even a tree over few labels has inner nodes, so that the code for inner nodes is
@@ -45,7 +44,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     estimator : str
         Name in the configuration. A model is checked only if its name contains the path of a Python file.
     model : SparseProbabilityEstimator
-        The untrained model. The function does not train this model, but a copy.
+        The untrained model. The function trains a copy of the model, but not the model itself.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)

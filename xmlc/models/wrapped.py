@@ -24,9 +24,9 @@ from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
 from xmlc.models.fitting import takes_no_weights
 
 PICKLE = "estimator.joblib"
-MOST_BYTES = 2e9  # Dense label sets may take at most this many bytes, at 8 bytes per entry, as in most estimators.
-ENTRIES = 1 << 22  # At most this many dense estimates are in memory at a time.
-# If the value of a hyperparameter has this form, it is the name of an estimator class.
+MOST_BYTES = 2e9  # Dense label sets may take at most 2 GB. Most estimators use 8 bytes per entry.
+ENTRIES = 1 << 22  # This is the largest number of dense estimates in memory at a time.
+# A hyperparameter's value of the form ``package.module:ClassName`` is the name of an estimator class.
 INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 

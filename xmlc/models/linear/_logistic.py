@@ -16,18 +16,18 @@ replaces the trust region. The optimisation method has these properties:
   scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
   preconditioner needs 50 % more matrix products.
 * A product of the Newton matrix with a vector reads each row of X once, for both X p and X^T u. Eight labels share one
-  pass over X (see `multiply_row`). Each of these labels occupies one of eight lanes, and each lane has its own phase. A
-  lane starts the next label when its present label is solved for all values of C.
+  pass over X (see `multiply_row`). The labels that are trained in parallel occupy eight lanes, and each lane has its
+  own phase. A lane starts the next label when its present label is solved for all values of C.
 * An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds to thousands of
   products of the Newton matrix with a vector. A Newton step by CG needs only 5 to 100 products of the Newton matrix
   with a vector.
 
 The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a label ends when the
-squared Newton decrement is below `TOLERANCE` times f. The kernels check this condition for the squared decrement before
-and after CG. Before CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the matrix of
-second derivatives is below 1. After CG, the squared Newton decrement is known. If the squared Newton decrement is small
-enough after CG, the present Newton step is the last. The tolerance is relative to f, and much larger than rounding
-errors.
+squared Newton decrement is below `TOLERANCE` times f. The kernels compare the squared Newton decrement with this limit
+before and after CG. Before CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the
+matrix of second derivatives is below 1. After CG, the squared Newton decrement is known. If the squared Newton
+decrement is small enough after CG, the present Newton step is the last. The tolerance is relative to f, and much larger
+than rounding errors.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # The kernels train this many labels in parallel.
+LANES = 8  # This is the number of labels that a kernel trains in parallel.
 # The training of a label ends when the squared Newton decrement, relative to f, is below this number.
 TOLERANCE = 1e-20
 # If the squared Newton decrement relative to f is below this limit, rounding errors hide the decrease of f, so the step
 # is not halved.
 SAFE = 1e-11
-SUFFICIENT = 1e-4  # A Newton step is halved if f decreases by less than this share of the predicted decrease.
+SUFFICIENT = 1e-4  # A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
 # These are the largest numbers of Newton steps for each label and C, of CG products per Newton step, and of halvings
 # per Newton step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
-IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # These are the phases of a lane, see `Lanes`.
+IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # Each lane is in one of these five phases, see `Lanes`.
 
 
 class Problem(NamedTuple):
@@ -141,7 +141,7 @@ class Lanes(NamedTuple):
     item: np.ndarray  # Index of the lane's label in the list of labels, int64.
     place: np.ndarray  # Index of the present C among the ascending values of C, int64.
     n_steps: np.ndarray  # Number of Newton steps so far, int64.
-    n_products: np.ndarray  # Number of products that CG has computed in this Newton step, int64.
+    n_products: np.ndarray  # Number of products that CG has computed in the present Newton step, int64.
     width: np.ndarray  # Number of features that the label uses, int64.
     C: np.ndarray  # Present value of C, float64. All following fields of this class are float64, too.
     constant: np.ndarray
@@ -152,7 +152,7 @@ class Lanes(NamedTuple):
     curvature: np.ndarray  # Sum of ``ByRow.curvatures``.
     centre: np.ndarray  # Inner product of the means and the direction.
     remaining: np.ndarray  # The number r M^-1 r for the residual r and the preconditioner M.
-    target: np.ndarray  # CG ends when ``remaining`` is at most this number.
+    target: np.ndarray  # Value of ``remaining`` at which CG ends.
     gain: np.ndarray  # Squared Newton decrement of CG's present solution.
     decrement: np.ndarray  # Squared Newton decrement of the last step, relative to the objective.
 

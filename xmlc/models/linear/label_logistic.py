@@ -28,9 +28,9 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_pa
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 # These scores give the estimate 1 for a label that all training instances have, and 0 for a label that none have.
 SURE, NEVER = 30.0, -1000.0
-# At this limit, a float64 array with one row per label and one column per feature takes 2 GB.
+# This is the largest number of weights, for which a float64 array of all weights takes 2 GB.
 MAX_WEIGHTS = 250_000_000
-CELLS = 4_000_000  # Each task of a prediction computes at most this many scores or drawn values.
+CELLS = 4_000_000  # This is the largest number of scores or drawn values that one task of a prediction computes.
 # A task has four labels for each of the eight lanes, so that lanes seldom wait for other lanes.
 LABELS_PER_TASK = 32
 
@@ -213,7 +213,7 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     """Divide labels into tasks that take about the same time.
 
-    Labels that cannot be trained on the instances are left out.
+    Labels without positives or without negatives among the given instances are left out.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-MOST = 1e37  # Sums in float32 must not exceed this limit. This limit leaves a margin for rounding errors.
+MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
 
 
 class FinishedModel(NamedTuple):
@@ -90,8 +90,8 @@ class OPLT(SparseProbabilityEstimator):
         The paper uses b_max = 100, and b_max = 10 for few-shot multi-class data.
     gamma : float or None
         The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
-        With None, gamma is 1 as in the paper. However, `fit` selects gamma = 0.3 if this value improves P@1 by more
-        than a standard error. P@1 is cross-validated on up to 1000 training instances.
+        With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1 by more than a standard error, `fit` selects
+        gamma = 0.3. P@1 is cross-validated on up to 1000 training instances.
     eps : float
         The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
     epochs : int
@@ -135,8 +135,8 @@ class OPLT(SparseProbabilityEstimator):
     feature of the instances that reached the node's parent. The children of a node share one row of weights for each
     feature. Each node has a hash table that maps a feature to its row of weights, so one look-up serves all children.
     To learn an instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes per child
-    of the node. The first prediction after learning copies the weights into a form that is faster to search. This copy
-    of the weights takes 4 bytes for each pair of a node and a feature.
+    of the node. The first prediction after learning copies the weights into a form that is faster to search. The copy
+    that is faster to search takes 4 bytes for each pair of a node and a feature.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class OPLT(SparseProbabilityEstimator):
     """
 
     domains = oplt.DOMAINS
-    # Only `fit` uses these hyperparameters, except ``n_jobs``, which predictions also use.
+    # The listed hyperparameters may change between calls of `partial_fit`, which does not use them.
     _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
@@ -169,10 +169,11 @@ class OPLT(SparseProbabilityEstimator):
     n_jobs: int | None = None
 
     _model = cast("OnlineTree | FinishedModel", None)  # A model that is an `OnlineTree` can learn more instances.
-    _plt = cast("PLT | None", None)  # This PLT, which makes the predictions, is discarded when the model learns more.
+    # The cached PLT makes the predictions, and is discarded when the model learns more instances.
+    _plt = cast("PLT | None", None)
 
     MODEL_FORMAT = 4
-    # These fields belong to a stored `OnlineTree`. A stored `FinishedModel` has the fields of a stored `PLT`.
+    # An `OnlineTree` is stored with these fields. A stored `FinishedModel` has the fields of a stored `PLT`.
     FIELDS = (
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
@@ -304,7 +305,7 @@ class OPLT(SparseProbabilityEstimator):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels of each instance, best first, and their estimates.
 
-        The label -1 means that there is no further label.
+        If there are fewer than k labels, the rest of a row is -1.
 
         Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """

@@ -174,14 +174,15 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
     The program collects new leaves in groups. A group is an inner node that has an auxiliary classifier.
 
-    - For each of the first b instances with new labels, a group with all new labels of the instance is added below the
+    * For each of the first b instances with new labels, a group with all new labels of the instance is added below the
       root.
-    - For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
+    * For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
       b_max children, even if some children are not leaves.
-    - If the group is full, the label is added to the first sibling that is a group with space.
-    - If no sibling has space, all children of the group move below one new node. A second new node is placed next to
-      the first new node. The second new node is a group with the new leaf. The full group then has only the two new
-      nodes as children. The full group stays a group if b > 2, and loses its auxiliary classifier if b = 2.
+    * If the group is full, the label is added to the first sibling that is a group with space.
+    * If no sibling has space, all children of the group move below one new node. A second new node is placed next to
+      the first new node. This second new node is a group that contains the new leaf. After the move, the full group has
+      only the two new nodes as children. If b = 2, the full group loses its auxiliary classifier. If b > 2, the full
+      group remains a group.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)
@@ -201,7 +202,10 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def add_group(tree, v, column, label, settings):
-    """Append a group with one leaf to the children of v. Further new labels of the instance extend this group."""
+    """Append a group with one leaf to the children of v.
+
+    Further new labels of the same instance extend the new group.
+    """
     group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
@@ -222,7 +226,7 @@ def has_room(tree, group, settings):
 
 @njit(cache=True, nogil=True)
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of v that is a group with space for a leaf. If v has no such sibling, return v."""
+    """Return the first sibling of v that is a group with space for a leaf. If v has no sibling with space, return v."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE and not (nodes[sibling].auxiliary == 1 and has_room(tree, sibling, settings)):
@@ -259,7 +263,9 @@ def selected(tree, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def best_child(tree, v, ids, values, scratch, settings):
-    """Return the child c of v with the largest score (oplt2021, Section 4.2). In a tie, return the first such child.
+    """Return the child c of v with the largest score (oplt2021, Section 4.2).
+
+    If several children have the largest score, return the first of them.
 
     The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
     well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
@@ -285,9 +291,8 @@ def best_child(tree, v, ids, values, scratch, settings):
 def leaf_column(tree, v, keeps_auxiliary, settings):
     """Return the number of the column of block v for a new leaf, see `new_column`.
 
-    With ``tree_only``, leaves need no classifiers if all their siblings are leaves, because the policy never chooses
-    between such leaves. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always
-    1.
+    With ``tree_only``, leaves need no classifiers if all siblings are leaves, because the policy does not choose
+    between leaves. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always 1.
     """
     if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
         return np.int64(0)
@@ -318,7 +323,7 @@ def push_down(tree, v, settings):
     """Move all children of v below a new child of v, and make space for a second new child (variant 2 in Figure 1 c).
 
     See Algorithms 5 and 6 of oplt2021. The new child gets the whole block of v. The classifier of the new child is a
-    copy of v's auxiliary classifier. The function returns the number of the column for the second new child.
+    copy of v's auxiliary classifier. The function returns the column of v's block for the second new child.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)

@@ -17,7 +17,8 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
 from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown, has_capacity
 
-INSTANCES_PER_CALL = 8192  # The progress display is updated each time this number of instances has been learned.
+# This is the number of instances that are learned between two updates of the progress display.
+INSTANCES_PER_CALL = 8192
 
 
 def learn(
@@ -69,8 +70,8 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     start : int
         Position in ``order`` of the first row to learn.
     goes_on : bool
-        Whether the previous call stopped at ``start``. If so, the previous call has already ranked labels for the row
-        at ``start``, and may have added new labels of the row.
+        Whether the previous call stopped at ``start``. A call that stops at a row has already ranked labels for the
+        row, and may have added new labels of the row.
     tree : OnlineTree
         The tree, updated in place.
     settings : GrowthSettings
@@ -83,7 +84,7 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     Returns
     -------
     int
-        Position in ``order`` from which to continue. If this position is not the end of ``order``, the arrays are full:
+        Position in ``order`` from which to continue. If the position is not the end of ``order``, the arrays are full:
         extend the arrays by `grown`, and call the function again.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)

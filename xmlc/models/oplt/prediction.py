@@ -121,8 +121,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest of the arrays is
-        the label NONE and the estimate 0.
+        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest of ``ranking`` is
+        NONE, and the rest of ``estimates`` is 0.
     """
     nodes, found = tree.nodes, 0
     ranking[:], estimates[:] = NONE, 0.0

@@ -3,8 +3,8 @@
 A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
 its row. All rows of a tree are in one array, and all hash tables are in another array. Rows are allocated and freed
 within the array of rows, and tables within the array of tables. Free rows of the same size form a linked list, and so
-do free tables of the same size. An allocation therefore needs no search. The links of these lists are stored in the
-free rows and tables.
+do free tables of the same size. The allocation of a row or table therefore takes constant time. The links of the lists
+are stored in the free rows and free tables.
 
 A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The upper half of an
 entry is the key, which is a feature. The lower half of an entry is the slot of the feature's row. No row has the slot
@@ -115,8 +115,8 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     are bit-identical to the steps of `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and
     takes one look-up per non-zero and block.
     """
-    # The tree's fields are unpacked here, once for all blocks. If a function got the tree as an argument for each
-    # block, these calls would take a tenth of the training time of a binary tree.
+    # The tree's fields are unpacked here, once for all blocks, because a function call per block with the tree as an
+    # argument would take a tenth of the training time of a binary tree.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)
     constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)

@@ -10,14 +10,14 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
 ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is no special case.
-NONE = -1  # This number means that there is no node or no label.
+NONE = -1  # The number -1 means that there is no node or no label.
 # Memory for rows of weights is allocated in slots of 8 float32 numbers. A row of weights for four siblings takes one
 # slot.
 SLOT = 8
 MOST_SLOTS = np.iinfo(np.uint32).max  # The number of a slot has to fit into half of a hash table entry.
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
-# These constants are the indices of the array `OnlineTree.counters`.
+# The following constants are indices of the array `OnlineTree.counters`.
 N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
@@ -44,7 +44,7 @@ NODE = np.dtype(
         ("bias", np.int64),  # The slot of the row of the constant feature.
         ("table", np.int64),  # The index of the first entry of the block's hash table.
         ("stamp", np.int64),  # The mark of the last instance for which the node was positive.
-        ("head", np.int32),  # The first child of the node that is positive for the marked instance.
+        ("head", np.int32),  # The first of the node's children that are positive for the marked instance.
         ("next_positive", np.int32),  # The next positive child of the node's parent.
     ],
     align=True,
@@ -106,8 +106,8 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. A tree with only these classifiers cannot
-    #: predict.
+    #: Whether only the classifiers that the policy needs are learned. A tree cannot predict if it has only the
+    #: classifiers that the policy needs.
     tree_only: bool
     #: Weight of the tree's balance in the scores of the policy "best_greedy".
     alpha: float
@@ -173,9 +173,9 @@ def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> Onlin
 def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
     """Return an array of at least ``size`` entries that begins with ``array``.
 
-    The new entries after the content of ``array`` are zero. An array that owns its memory grows in place. If such an
-    array is large, the operating system moves its pages, so that memory holds no second copy. Growth in place is safe,
-    because kernels keep no views of the array between calls, and `OPLT` returns copies.
+    The new entries after the content of ``array`` are zero. An array that owns its memory grows in place. When a large
+    array grows in place, the operating system moves its memory pages, so that there is no second copy of the array.
+    Growth in place is safe, because kernels keep no views of the array between calls, and `OPLT` returns copies.
     """
     if size <= array.size:
         return array

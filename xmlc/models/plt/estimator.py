@@ -33,18 +33,19 @@ from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 # For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
-# on the loss. The first candidate is used unless cross-validation shows that the second candidate is better.
+# on the loss. The first candidate for C is used unless cross-validation shows that the second candidate is better.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-# With weight_threshold="auto", weights are dropped at this threshold if this reduces their size in bytes.
+# The setting weight_threshold="auto" selects the threshold 0.1 if it makes the stored weights smaller.
 WEIGHT_THRESHOLD = 0.1
-SELECTED = ("C", "arity", "weight_threshold")  # `fit` selects values for the hyperparameters with these names.
+# These are the names of the hyperparameters for which `fit` selects values.
+SELECTED = ("C", "arity", "weight_threshold")
 # `PLT.for_ranking` sets these hyperparameters to values that differ from the defaults.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
-MOST_COPIES = 16  # SGD and AdaGrad visit an instance of large weight at most this many times per pass.
-ROWS_PER_BATCH = 8192  # A search processes at most this many instances in one batch.
+MOST_COPIES = 16  # This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
+ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
 
-# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The warning appears only
-# if both a number of nodes and a share of all nodes are reached.
+# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The number of evaluated
+# nodes has to reach both limits, a number and a share of all nodes.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -102,15 +103,15 @@ class PLT(SparseProbabilityEstimator):
         Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is used by the solver
         "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3, and the solver "batch" selects C from
         two candidates by cross-validation on up to 1000 training instances. The two candidates for C are 3 and 10 for
-        the logistic loss, and 1 and 0.3 for the squared hinge loss. The second candidate is selected if its P@1 is
-        better than the first candidate's by more than a standard error.
+        the logistic loss, and 1 and 0.3 for the squared hinge loss. The second candidate for C is selected if it
+        improves P@1 by more than a standard error.
     tol : float
         Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
         an instance with a weight below 1, the limit tol * C is multiplied by the weight.
     lam : float or None
         Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the constant feature.
         With None, lambda is 1 / (C n). In lambda = 1 / (C n), n is the number of training instances, or the sum of
-        their weights. With this value of lambda, SGD minimises the same objective for the root as the solver "batch".
+        their weights. With ``lam=None``, SGD minimises the same objective for the root as the solver "batch".
     gamma : float
         Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
         first step has t = 0. The paper does not specify the value of t in the first step. The authors' program counts
@@ -133,11 +134,11 @@ class PLT(SparseProbabilityEstimator):
         Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k inner
         nodes on each level. Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped right after training. The remaining weights are stored in
-        a sparse format. With a weight threshold, memory never holds all weights at once, neither in training nor in the
-        model. Parabel uses ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the threshold 0.1
-        if the first 33 million weights take fewer bytes with this threshold, and None otherwise. "auto" also keeps all
-        weights if ``unit_norm`` is False or ``hash_bits`` is set.
+        Weights w with abs(w) <= weight_threshold are dropped right after training. The weights that are not dropped are
+        stored in a sparse format. With a weight threshold, memory never holds all weights at once, neither in training
+        nor in the model. Parabel uses ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the
+        threshold 0.1 if the first 33 million weights take fewer bytes with this threshold, and None otherwise. "auto"
+        also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
         With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node, feature) is hashed to a
         sign and to one of 2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With
@@ -147,8 +148,8 @@ class PLT(SparseProbabilityEstimator):
     max_samples : float or None
         The share of the instances on which the model is trained. The training instances are drawn at random, see
         ``random_state``. The tree is also built only from the drawn instances, so it has only their labels. To train
-        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. With the same
-        seed, this sample is the sample that OPLT uses for ``warm_start``.
+        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. OPLT uses the
+        same sample for ``warm_start`` if the seed is the same.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int

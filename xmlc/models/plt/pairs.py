@@ -13,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.top_k import key_number, rank_key
 
-ABOVE_ROOT = np.int32(-1)  # the only child of the node with this number is the root
+ABOVE_ROOT = np.int32(-1)  # node -1 is above the root, and the root is its only child
 
 
 class Pairs(NamedTuple):

@@ -25,11 +25,13 @@ from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_
 from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
 
-EVERY_NODE = np.int64(0)  # If the beam width is this number, a search keeps all nodes.
+EVERY_NODE = np.int64(0)  # A beam of width 0 means that a search keeps all nodes.
 # This mask selects the fraction bits of a float64, which are zero in a power of two.
 FRACTION = np.uint64((1 << 52) - 1)
-ESTIMATES_AT_ONCE = np.int64(1 << 16)  # The scratch memory holds this many estimates (256 kB).
-# The scratch memory has space for this many dense weights (16 MB). Memory pages that are never written take no memory.
+# This is the number of estimates for which the scratch memory has space (256 kB).
+ESTIMATES_AT_ONCE = np.int64(1 << 16)
+# This is the number of dense weights for which the scratch memory has space (16 MB). Memory pages that are never
+# written take no memory.
 DENSE_WEIGHTS = np.int64(1 << 22)
 
 
@@ -114,8 +116,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
     The search omits a node whose estimate is at most the estimate of the k-th best leaf, because no leaf below the node
     can be better. If ``certifies`` is true, a second search expands the omitted nodes whose estimate is at least the
-    estimate of the k-th best leaf. Like the beam search, the second search goes level by level. Neither search expands
-    a node that was already expanded for the instance.
+    estimate of the k-th best leaf. The search for omitted nodes goes level by level, like the beam search. Neither
+    search expands a node that was already expanded for the instance.
 
     Parameters
     ----------
@@ -153,8 +155,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         left = with_capacity(left, beams.size if certifies else 0)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
-    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. Then expand the children
-    # of these nodes by the same rule.
+    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The children of expanded
+    # nodes are expanded by the same rule.
     frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
@@ -240,7 +242,7 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             for c in range(degree):
                 estimate = parent * estimates[c]
                 key = rank_key(first + c, estimate)
-                # this comparison is false for NaN, the estimate of excluded labels
+                # the estimate of an excluded label is NaN, for which the comparison is false
                 if key > best[-1] and estimate >= np.float32(0):
                     if label[first + c] >= 0:
                         insert_key(best, key)
@@ -473,8 +475,8 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
 def nodes_of_beams(beams, best, certifies, left):
     """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
 
-    If ``certifies`` is true, the function appends the nodes with the same estimate as the k-th best leaf to ``left``. A
-    leaf below a node with the same estimate as the k-th best leaf may rank before this leaf.
+    If ``certifies`` is true, the function appends the nodes with the same estimate as the k-th best leaf to ``left``.
+    If a node has the same estimate as the k-th best leaf, a leaf below the node may rank before the k-th best leaf.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
 
-SMALL_CHANGE = np.float32(0.01)  # steps below this share of the tolerance are skipped, to save time
+SMALL_CHANGE = np.float32(0.01)  # a step is skipped, to save time, if its ratio to the tolerance is below 0.01
 
 
 class Sgd(NamedTuple):
@@ -143,7 +143,7 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     A step changes a weight by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here
     g is the derivative of the logistic loss with respect to the weight. The weights are not regularised. For an
     instance of weight v, the step and the squared derivative are multiplied by v. The code therefore multiplies both g
-    and gamma by the square root of the weight v.
+    and gamma by the square root of the instance weight v.
 
     For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings, and then each
     weight's sum of squared derivatives. A weight and its sum are in the same or adjacent cache lines. For each non-zero
@@ -153,7 +153,8 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)
     constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
-    bias_state = np.zeros(2 * padded, dtype=np.float32)  # this array is ``state`` for the constant feature
+    # ``bias_state`` is the counterpart of ``state`` for the constant feature
+    bias_state = np.zeros(2 * padded, dtype=np.float32)
     rate, eps = np.float32(solver.step), np.float32(solver.eps)
     for _ in range(solver.epochs):
         for i in range(ends.size - 1):
@@ -199,7 +200,7 @@ def train_children_dual(solver, x, importance, targets, state, bias, n_siblings,
     alpha, weights = np.zeros(targets.shape, dtype=np.float32), state.reshape((-1, bias.size))
     going, largest = np.arange(bias.size) < n_siblings, np.empty(bias.size, dtype=np.float32)
     every = Siblings(targets, alpha, weights, bias, going, largest)
-    some, columns = every, np.arange(n_siblings)  # `some` holds the siblings in these columns of `every`
+    some, columns = every, np.arange(n_siblings)  # column c of `some` belongs to column ``columns[c]`` of `every`
     for number in range(solver.max_epochs):
         shuffle(order, stream_key(key, number))
         dual_pass(x, importance, order, squares, some, cost, SMALL_CHANGE * enough, solver.squared_hinge)

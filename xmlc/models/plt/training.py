@@ -18,12 +18,14 @@ from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
 
-NONZEROS_PER_GROUP = 1 << 18  # Small blocks are trained in groups of about this many non-zeros.
+# This is the approximate number of non-zeros in a group of small blocks that are trained together.
+NONZEROS_PER_GROUP = 1 << 18
 SPLIT_SHARE = 32  # A block with more than 1 / 32 of the work is split into tasks of some siblings each.
-MIN_SIBLINGS = 8  # Each task of a split block has at least this many siblings, enough to fill a vector register.
+MIN_SIBLINGS = 8  # Each task of a split block has at least 8 siblings, enough to fill a vector register.
 MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
-TITLE = "training PLT nodes"  # This is the default title of the progress display.
-WEIGHTS_PER_WAVE = 1 << 25  # A batch of blocks has about this many weights (128 MB), or consists of one larger block.
+TITLE = "training PLT nodes"  # The progress display has this title by default.
+# This is the approximate number of weights in a batch of blocks (128 MB). A larger block is a batch by itself.
+WEIGHTS_PER_WAVE = 1 << 25
 BITS_PER_WORD = np.uint64(64)
 
 
@@ -205,7 +207,7 @@ def _parts(
 def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
     """Train the siblings of all given tasks and write their weights to ``dense`` and ``bias``.
 
-    A task works on contiguous copies of its instances, with renumbered features. For each non-zero, the solver then
+    A task works on contiguous copies of its instances, with renumbered features. Because of the copies, the solver
     reads contiguous memory, and the cache holds only data of one task.
 
     Parameters

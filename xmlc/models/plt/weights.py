@@ -1,7 +1,7 @@
 """Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute estimates from them.
 
 The kernels estimate the probabilities of one node's children for the instances that reach the node. All tree searches
-call these kernels.
+call the kernels of this module.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xmlc.kernels.stored import Field, check_fields
 from xmlc.models.plt.matching import clear_features, find_features, mark_if_it_pays, sparse_child_scores
 
 LOGISTIC_LINK = 0
-LOOKUPS_PER_DENSE_ROW = 2  # with at least this many look-ups per sparse row, dense rows are faster
+LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-ups per sparse row
 
 
 class NodeWeights(NamedTuple):
