@@ -14,7 +14,7 @@ from benchmarks.commands import group
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
-# Importing a module adds the command of its benchmark.
+# Import each module, which adds the command of its benchmark.
 MODULES = "cost_estimates defaults expected_f fastxml halves inference ldsm logistic nearest oplt out_of_fold plt"
 MODULES += " programs scale stacking"
 for module in MODULES.split():

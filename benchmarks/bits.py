@@ -1,9 +1,9 @@
 """Compare results bit by bit between this processor and imitated processors.
 
-``python -m benchmarks.bits GROUP OUT [DATA ...]`` is one process of the comparison. The process runs the tasks of one
-group for the processor that its environment variables select. The process writes a JSON file with the `witnesses`,
-which depend on the processor. For each task, the file also contains a short word and the digests of the parts of the
-task's result.
+The command ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group. Environment variables
+determine the processor that the command imitates. The command writes a JSON file with the `witnesses`, which depend on
+the processor. For each task, the file also contains a short digest of the task's result (the word), and digests of the
+result's parts.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from xmlc.suite.config.suite import read_suite
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
-TAIL = 2000  # Number of last characters of a failed process's output that an error message shows.
-# Estimators with one classifier per label take too long on datasets with more labels than this, and are skipped there.
+TAIL = 2000  # If a process fails, the error message shows this number of characters from the end of its output.
+# Maximum number of labels of a dataset for estimators with one classifier per label, which are slow if there are more
+# labels.
 LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # The table shows this number of characters of a word, without the version.
+SHOWN = 9  # Number of characters of each word that the table shows.
 
 
 class Piece(TypedDict):
@@ -48,7 +49,7 @@ class Piece(TypedDict):
     word : str
         Digest of all parts of the result.
     parts : dict of str
-        Digests of the parts. The keys are names of parts.
+        Maps the name of each part of the result to its digest.
     """
 
     word: str
@@ -73,12 +74,12 @@ class Processed(TypedDict):
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
 ) -> tuple[list[str], bool]:
-    """Compare the results for all processors. Return a report, and whether all bits are equal.
+    """Compare the results on all processors. Return a report, and whether all results are bit-identical.
 
     Parameters
     ----------
     folders : sequence of Path
-        Datasets that `xmlc prepare` wrote. Estimators are also compared on these datasets.
+        Datasets that `xmlc prepare` wrote, on which estimators are compared in addition to the synthetic dataset.
     demo : bool
         Whether to compare the demo's tables.
     cores : int
@@ -86,7 +87,7 @@ def check_bits(
     out : Path or None
         JSON file to write with all digests.
     against : sequence of Path
-        JSON files with digests from other machines. The digests in these files are included in the comparison.
+        JSON files with digests from other machines, which are included in the comparison.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,8 +156,8 @@ def run_pieces_as(
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
     """Run the demo in a copy of the project for each processor.
 
-    Return the demo's tables for each processor, each table as a `Piece`. The parts of a table are the rows of each
-    model, without costs. Kernels are compiled once per processor, because the copies run the installed package.
+    Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece` contains the rows of
+    one model, without costs. Kernels are compiled once per processor, because the copies run the installed package.
 
     Raises
     ------
@@ -194,8 +195,8 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
     """Run a process that imitates a processor. If the process fails, raise an XmlcError with the end of its output."""
-    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. The PATH may lack this
-    # folder.
+    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. The environment variable PATH
+    # may lack this folder.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
@@ -212,10 +213,9 @@ class Row(NamedTuple):
     piece : str
         Name of the task.
     words : tuple of str
-        The word of the task's result on each processor, or `MISSING` without a result.
+        The word of the task's result on each processor, or `MISSING` if there is no result.
     differing : dict of tuple of str
-        Names of the parts that differ from the first processor's parts. The keys are the processors whose results
-        differ.
+        Maps each processor whose result differs from the first processor's result to the names of the differing parts.
     """
 
     piece: str
@@ -264,7 +264,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one word for all results of a processor. If two machines have equal words, their results are equal."""
+    """Return one digest (a word) of all results on a processor. Two machines with equal words have equal results."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }

@@ -20,8 +20,8 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-# The ratios include only jobs whose measured or estimated cost is at least this number of CPU seconds or bytes. For
-# smaller jobs, most of the cost is the start of the process.
+# The ratios include only jobs whose measured or estimated cost is at least this number of CPU seconds or bytes. If a
+# job costs less, most of its cost is the start of the process.
 LONG, BIG = 60.0, 1e9
 HELP = """Compare measured costs of the last run with their estimates.
 
@@ -102,7 +102,7 @@ def lines_of(jobs: Sequence[Job]) -> list[str]:
 def ratios(pairs: Iterable[tuple[float, float]], least: float) -> str:
     """Return the least, median and largest ratio estimated / measured as text.
 
-    A pair counts if one of its numbers is at least ``least``.
+    A pair is used only if its measured or estimated cost is at least ``least``.
     """
     found = [estimated / measured for measured, estimated in pairs if measured and max(measured, estimated) >= least]
     return f"{min(found):.2f} {median(found):.2f} {max(found):.2f}" if found else "-"

@@ -23,7 +23,7 @@ DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"
 WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
 SIZES: tuple[StatisticName, ...] = ("n_train", "d", "m")
-FOREST: Hyperparameters = {"n_trees": 5}  # Trials use only 5 trees, because more trees improve all settings equally.
+FOREST: Hyperparameters = {"n_trees": 5}  # Trials use only 5 trees, because all settings gain equally from more trees.
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}
 LEAF = [10, 30, 100, 300]
@@ -96,7 +96,7 @@ def bench_defaults(
 ) -> Report:
     """Compare default settings with the best settings of a random search on the validation set.
 
-    Each of the two settings is scored once on the test set.
+    The default settings and the best settings are each scored once on the test set.
     """
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)

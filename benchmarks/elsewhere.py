@@ -1,10 +1,10 @@
-"""Compare xmlc with programs that cannot be installed with it, by results from other machines (``elsewhere.csv``).
+"""Compare xmlc with programs that were measured on other machines (``elsewhere.csv``).
 
-Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). `Elsewhere`
-compares only results with the same split and form. Times are scaled to this machine. For this purpose, napkinXC's
-liblinear PLT was also trained on the machine that measured the results in the file. This PLT is trained here, too, in
-the same rounds as the contenders. Each time in the file is then multiplied by a ratio: the PLT's training time on this
-machine, divided by the PLT's training time on the other machine.
+Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). The class
+`Elsewhere` compares only results with the same split and form. Times from the other machine are scaled to this machine.
+To find the scale, napkinXC's liblinear PLT is trained on both machines. On this machine, napkinXC's PLT is trained in
+the same rounds as the contenders. The scale is the PLT's training time on this machine, divided by its training time on
+the other machine.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from xmlc.thresholds.out_of_fold import OutOfFold
 
 PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
-PRIOR = " with prior"  # Priors of labels come from the 80 % split, even for the model that is trained on all data.
+PRIOR = " with prior"  # Priors of labels always come from the 80 % split, even for a model trained on all data.
 # `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are tuned, and the ExpectedF
 # with which these thresholds are compared. With 0/0 = 0, the mean over all labels is proportional to the mean over the
 # labels present in the test set.
@@ -63,7 +63,7 @@ class Estimates(NamedTuple):
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # Estimates for the test set. The keys are the training splits of the models.
+    of_test: dict[str, sparse.csr_array]  # Maps the training split of a model to its estimates for the test set.
 
 
 @benchmark(
@@ -76,8 +76,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. In this case, a random half
-    of the instances in these files is the validation set, and the other half is the test set.
+    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. Then a random half of the
+    instances in the two files is the validation set, and the other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -134,7 +134,8 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
     """Yield the test scores of all methods.
 
-    For comparison, two methods predict the best ``TOP`` labels and the best ``size`` labels of each instance.
+    As baselines, one method predicts the best ``TOP`` labels of each instance, and another method the best ``size``
+    labels.
     """
     tuned = {
         (method, by): found
@@ -178,7 +179,7 @@ def fitted_to_others(
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
-    """Convert ranked labels to label sets. The label -1 means none."""
+    """Convert ranked labels to label sets. Entries -1 in the ranking are ignored."""
     rows, ranks = np.nonzero(ranked >= 0)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape)
 

@@ -21,21 +21,22 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-# Number of labels in a ranking whose time is measured, and in a ranking from which label sets are made.
+# Rankings whose time is measured have TOP labels. Rankings from which label sets are made have LONG labels.
 TOP, LONG = 5, 100
-# Numbers of rows in the warm-up, of rows in the timed batch, of single requests, and of rounds.
+# A measurement consists of a warm-up on WARM_UP rows, and of ROUNDS rounds. Each round predicts a batch of TIMED rows
+# and REQUESTS single rows.
 WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3
 BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
 # From this number of labels on, LibMultiLabel trains a tree. One-vs-rest needs 23 GB on tib-core-26k.
 TREE_FROM = 10_000
 SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value).
-Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. The label -1 means none.
+Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. Label -1 fills empty places.
 
 
 class Estimator:
     """Measure an estimator of xmlc, or a class with the same interface, with default settings on one thread."""
 
-    # Name of the package whose version is recorded. If the name is empty, the commit of xmlc is recorded.
+    # Name of the program's package, whose version is recorded. If the name is empty, the commit of xmlc is recorded.
     distribution = ""
 
     def __init__(self, name: str, **values: Any):
@@ -60,7 +61,7 @@ class Estimator:
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Convert one instance to the form that the method `one` needs."""
+        """Convert one instance to the argument of the method `one`."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
@@ -124,7 +125,7 @@ class _Pecos(Estimator):
 class _LibMultiLabel(Estimator):
     """Train LibMultiLabel's one-vs-rest model, or its tree if there are many labels.
 
-    The one-vs-rest model predicts the labels with positive decision values. The tree only ranks labels.
+    The one-vs-rest model predicts the labels with positive decision values. LibMultiLabel's tree only ranks labels.
     """
 
     distribution = "libmultilabel"
@@ -162,7 +163,7 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # These are napkinXC's defaults.
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # napkinXC's defaults.
 XMLC = {name: name for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")}
 XMLC["SWNN"] = "SparseWeightedNearestNeighbors"
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
@@ -196,7 +197,7 @@ def measure(name: str, data: Path, out: Path) -> None:
     program, few = PROGRAMS[name](), Y[:WARM_UP]
     program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # Compile the kernels before any measurement.
     program.rank(X[:WARM_UP], TOP)
-    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak of memory.
+    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak memory of this process.
     before = megabytes("VmRSS")
     costs: dict[str, Any] = {"train_s": least(lambda: program.fit(X, Y), rounds=1)}
     costs["peak_mb"] = megabytes("VmHWM") - before

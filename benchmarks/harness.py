@@ -39,7 +39,7 @@ class Row:
 
     benchmark: str
     dataset: str
-    #: Name of the contender. If a number compares two contenders, both names: ``"ours / baseline"``.
+    #: Name of the contender. A number that compares two contenders has both names, such as ``"ours / baseline"``.
     contender: str
     #: Name of the task, such as "training".
     task: str
@@ -50,7 +50,7 @@ class Row:
     #: The value of a cost is the minimum over rounds. The value of a quality measure, such as P@1, is a mean. A ratio
     #: with denominator 0 is NaN.
     value: float
-    #: All measurements that ``value`` summarises. The tuple is empty for a derived number.
+    #: All measurements that ``value`` summarises. If the number was computed from other numbers, the tuple is empty.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -103,7 +103,7 @@ class Task:
     contender: str
     name: str
     call: Callable[[], Any]
-    #: Unit of the time. The first word of the unit is a key of `PER_SECOND`.
+    #: Unit in which the time is reported. The first word of the unit is a key of `PER_SECOND`.
     unit: str = "s"
     #: Amount of work in one call, by which the time is divided: 3,185 for a time per instance if a call predicts 3,185
     #: instances.
@@ -153,7 +153,7 @@ class Report:
         self.rows.append(Row(*about, float(value), tuple(map(float, rounds)), **kw))
 
     def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
-        """Add a row with the minimum of a cost over its rounds."""
+        """Add a row with the minimum of a cost over all rounds."""
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
@@ -164,13 +164,13 @@ class Report:
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
         """Add a row: whether a result is bit-identical to the result on one thread.
 
-        A note lists the arrays that differ.
+        The note of the row lists the arrays that differ.
         """
         note = f"different bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
-        """Add P@k of rankings on one thread, the speed-up on several threads, and whether both are bit-identical."""
+        """Add rows with P@k, the speed-up on several threads, and whether the threads change the rankings."""
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
@@ -194,12 +194,13 @@ class Report:
         tasks : iterable of Task
         rounds : int
         at_least : float
-            Seconds. A shorter task is repeated for this time in each round, and the minimum is recorded.
+            Minimum seconds of a task in a round. A shorter task is repeated for ``at_least`` seconds, and the minimum
+            is recorded.
 
         Returns
         -------
         dict
-            The last result of each task. The keys are contender, task and number of threads.
+            The last result of each task, by contender, name of the task, and number of threads.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
         seconds, results = in_turns({str(key): task.call for key, task in by_key.items()}, rounds, at_least)
@@ -232,7 +233,7 @@ class Report:
         costs : bool
             Whether to compare costs.
         label : str
-            Name of the baseline in the new rows. The default is ``theirs``.
+            Name of the baseline in the new rows, by default ``theirs``.
         """
         baseline = {row.measure: row for row in self.of(theirs, task)}
         for row in self.of(ours, task):

@@ -87,7 +87,7 @@ def inputs_of(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j:
 
 
 def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Train scikit-learn's classifiers, label by label. The features of each label are scaled separately."""
+    """Train scikit-learn's classifiers, label by label. Features are scaled anew for the classifier of each label."""
     X, numbers = X.astype(np.float64), Y.astype(np.float64)
     for j in range(Y.shape[1]):
         Z, y = inputs_of(model, X, numbers, j), Y[:, [j]].toarray().ravel()

@@ -35,7 +35,8 @@ from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.options import data_option
 
 DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.
-# Number of frequent labels, and the hyperparameter C (weight of the loss) of the labels' classifiers.
+# Number of the most frequent labels for which classifiers are trained, and hyperparameter C (weight of the loss) of the
+# classifiers.
 FREQUENT, C = 500, 0.05
 AT_LEAST = 0.3  # Minimum seconds of each task in a round.
 INDEX = "SWNN, index"  # The construction of the index is measured once, because it depends on no hyperparameter.
@@ -97,11 +98,11 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
 def bench_preliminary(data: Path, rounds: int) -> Report:
     """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 
-    The first experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3, these distances
-    degrade performance. Brute force finds these neighbours, so only small datasets are used. On rows of unit length, L2
-    distance and cosine give the same order. Each neighbour has one vote, because a distance cannot serve as the weight
-    of a vote. The second experiment measures the prediction time of classifiers for the 500 most frequent labels.
-    Section 4.3 reports about 0.1 ms.
+    The first experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3 of swnn2018, L1
+    and L2 distance degrade performance. Brute force finds the neighbours, so the first experiment needs small datasets.
+    On rows of unit length, L2 distance and cosine give the same order. Each neighbour has one vote, because a distance
+    cannot serve as the weight of a vote. The second experiment measures the prediction time of classifiers for the 500
+    most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1 ms.
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")
@@ -124,7 +125,10 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
 
 
 def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclidean"]) -> np.ndarray:
-    """Return the numbers of the 75 rows of X nearest to each row of Q, nearest first. Ties go to the smaller number."""
+    """Return the numbers of the 75 rows of X nearest to each row of Q, nearest first.
+
+    Ties go to the row with the smaller number.
+    """
     blocks = np.array_split(Q, -(-len(Q) // 64))
     return np.concatenate([np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks])
 
@@ -132,7 +136,7 @@ def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclide
 def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
     """Return the labels that most neighbours have, best first.
 
-    Ties go to the smaller label. The label -1 means none.
+    Ties go to the smaller label. If fewer labels have votes, the remaining places contain -1.
     """
     votes = np.stack([Y[numbers].sum(axis=0) for numbers in nearest])
     labels = np.argsort(-votes, axis=1, kind="stable")[:, :TOP]

@@ -2,7 +2,7 @@
 
 All trainings use one thread. Trainings of xmlc and napkinXC alternate, with one pair of trainings per shuffle.
 napkinXC's training time includes two tasks that cannot be left out: converting the data to its types, and writing its
-model. Both tasks take far less time than the training itself.
+model. Conversion and writing take far less time than the training itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
 OURS, PROGRAM = "xmlc", "napkinXC"
-VARIANTS = {  # Models in oplt2021.yaml, with the paper's values.
+VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperparameters.
     "OPLT-R": {OURS: "oplt-r-1-pass", PROGRAM: "napkinxc-oplt-r"},
     "OPLT-B": {OURS: "oplt-b-1-pass", PROGRAM: "napkinxc-oplt-b"},
     "OPLT-W": {OURS: "oplt-w-1-pass", PROGRAM: "napkinxc-oplt-w"},

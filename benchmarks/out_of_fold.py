@@ -32,8 +32,8 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
-# Maps each title to two measures. The first measure is reported on the test set. The second measure selects a point of
-# the grid of thresholds. The papers select by macro_f.
+# MEASURES maps each title to two measures: one that is reported on the test set, and one by which thresholds are
+# selected from the grid. In the papers, thresholds are selected by macro_f.
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
@@ -98,7 +98,7 @@ def tuned_by_each(
 ) -> dict[str, tuple[float, np.ndarray]]:
     """Return the best score and the thresholds with this score, for each measure that selects a grid point.
 
-    A single sweep over the grid serves all measures.
+    The function passes over the grid of thresholds only once for all measures.
     """
     model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))

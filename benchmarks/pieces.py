@@ -1,6 +1,7 @@
 """Define the tasks whose results are compared bit by bit. Tasks of one group share kernels.
 
-Each task is named after its estimator, method or function. The report of a difference therefore names the cause.
+Each task is named after its estimator, method or function. If results differ, the report therefore names the estimator,
+method or function.
 """
 
 from __future__ import annotations
@@ -59,9 +60,9 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-# Marginals of 24 labels. The approximation `meuf_approx` has fewer states.
+# Marginals of 24 labels. The method `meuf_approx` uses fewer states than 24 labels would need.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
-FEW = 30  # Number of instances for slow methods.
+FEW = 30  # Number of instances on which slow methods are run.
 ROWS, TEST_ROWS = 1500, 300  # Maximum numbers of training and test instances of a prepared dataset.
 SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
@@ -184,7 +185,7 @@ TREES: dict[str, Run] = {
 
 
 def tail(data: Data) -> Parts:
-    """Fit tail classifiers, then score and re-rank the labels of stored estimates."""
+    """Fit tail classifiers, then use them to score and re-rank the labels of given estimates."""
     forest = FastXML(gamma=3.0, alpha=0.7)
     forest.tail_ = fit_tail_classifiers(data.X, data.Y, unit_norm=True, n_jobs=1)
     forest.label_weights_ = np.ones(data.Y.shape[1], dtype=np.float32)

@@ -1,7 +1,7 @@
 """Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and omikuji.
 
-The data is in memory. Before the measurements, all xmlc tasks run once at full size, so no measured time includes
-compilation.
+Data is read into memory before the measurements. All xmlc tasks first run once at full size, so no measured time
+includes compilation.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option
 
-Models = dict[tuple[str, int], PLT]  # The keys are solver and number of threads.
+Models = dict[tuple[str, int], PLT]  # Maps a solver and a number of threads to a model.
 Baselines = dict[str, SparseProbabilityEstimator]
 
 # Maps names in tables to values of ``search``.
@@ -52,7 +52,7 @@ WHAT = {
     "adagrad": "AdaGrad, node by node, on a random tree",
     "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
 }
-AT_LEAST = 0.3  # Minimum seconds of each task in a round. A small test set takes only a few milliseconds.
+AT_LEAST = 0.3  # Minimum seconds of each task in a round. Ranking a small test set takes only a few milliseconds.
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
 OPENED = "classifiers evaluated"  # Mean number of evaluated classifiers per instance.
@@ -125,7 +125,7 @@ def _measure_prediction(
 def add_threads(
     report: Report, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
 ) -> None:
-    """Add P@k, the speed-up on several threads, and whether models and rankings are bit-identical."""
+    """Add rows with P@k, the speed-up on several threads, and whether the threads change models or rankings."""
     report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
     report.add_same_bits(name_of(solver), TRAINING, other, threads)
@@ -180,7 +180,8 @@ def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Co
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
     """Return xmlc's models for one thread and for several, after one full run of each measured task.
 
-    A run on part of the data is not enough, because the dataset's size decides which kernels run.
+    The full runs compile all kernels. Runs on part of the data could use other kernels, because kernels are chosen by
+    the size of the data.
     """
     ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
     for model in ours.values():

@@ -1,8 +1,8 @@
 """Imitate another processor by environment variables, and check results to find out whether the imitation worked.
 
 Four libraries choose their code by the processor. numba compiles code for the processor. NumPy, the C library and
-OpenBLAS each choose one of several forms of a function at the start. Settings of all four can disable the processor's
-vector instructions.
+OpenBLAS have several implementations of a function, and choose one when they are loaded. Environment variables of all
+four libraries can disable the processor's vector instructions.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# NumPy 2.4 replaced the separate features of older versions by X86_V3 (with AVX2 and FMA) and X86_V4. NumPy warns about
-# unknown names and ignores them.
+# These are names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by X86_V3 (with AVX2 and FMA)
+# and X86_V4. NumPy warns about unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {
@@ -48,8 +48,8 @@ class Processor:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. If its results agree with this processor's results, a
-# processor in between is expected to agree, too.
+# Only the processor with the fewest instructions is imitated. If it has the same results as this processor, other
+# processors are expected to have the same results, too.
 SSE2 = {
     "NUMBA_CPU_NAME": "x86-64",
     "NUMBA_CPU_FEATURES": "+sse,+sse2",
@@ -85,7 +85,10 @@ def witnesses() -> dict[str, str]:
 
     @numba.njit(fastmath={"reassoc", "nsz"})
     def reordered_sum(x: np.ndarray) -> np.float32:
-        """Return the sum of float32 numbers. The compiler chooses an order that suits the processor's vectors."""
+        """Return the sum of float32 numbers.
+
+        The compiler may reorder the sum for the processor's vector instructions.
+        """
         total = np.float32(0)
         for i in range(x.size):
             total += x[i]
@@ -107,15 +110,15 @@ def witnesses() -> dict[str, str]:
 
 
 def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each imitated processor: whether all results in ``differs`` differ.
+    """Yield a line for each imitated processor, which states whether the imitation worked.
 
-    If a result in ``differs`` does not differ, the test was incomplete.
+    If a result in ``differs`` is the same with and without the imitation, the test was incomplete.
 
     Parameters
     ----------
     chosen : iterable of Processor
     seen : mapping of mapping of str
-        Digests of the `witnesses` in each run. The keys are names of processors.
+        Maps the name of each processor to the digests of the `witnesses`.
     """
     for processor in chosen:
         same = [who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]]

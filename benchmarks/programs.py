@@ -128,7 +128,7 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
 def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
     """Add rows with the costs and the qualities of all programs on a dataset.
 
-    The note of a quality contains its bootstrap standard error.
+    In a row with a quality measure, the note contains the bootstrap standard error.
     """
     n, found = data.Y_test.shape[0], dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
@@ -176,7 +176,7 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
 
 
 def sparse_entries(labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Convert a ranking to a sparse matrix. The label -1 means none."""
+    """Convert a ranking to a sparse matrix. Entries with label -1 are ignored."""
     rows, places = np.nonzero(labels >= 0)
     return sparse.csr_array((values[rows, places], (rows, labels[rows, places])), shape=shape)
 

@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from benchmarks.harness import PERCENT, POINTS, RATIO, TIMES, YES_OR_NO, Contender, Report, Row
 
-DECIMALS = {  # Formats of numbers. The keys are the first words of units.
+DECIMALS = {  # Maps the first word of each unit to a number format.
     "s": ".3f", "ms": ".4f", "µs": ".1f", "ns": ".3f", "MB": ".1f", "MB/s": ".1f", "million": ".1f",
     PERCENT: ".2f", POINTS: "+.2f", RATIO: ".4f", TIMES: ".2f", "bits": ".2f",
 }  # fmt: skip
@@ -37,7 +37,7 @@ def _contender_line(contender: Contender) -> str:
 def task_table(task: str, rows: Sequence[Row]) -> str:
     """Return the table of one task.
 
-    Contenders are rows and measures are columns. With many measures, measures are rows and contenders are columns.
+    The table has contenders as rows and measures as columns, or the reverse if there are many measures.
     """
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
@@ -85,7 +85,7 @@ def value_text(row: Row) -> str:
 
 
 def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """Return a Markdown table. The first ``n_texts`` columns are left-aligned. All other columns are right-aligned."""
+    """Return a Markdown table. The first ``n_texts`` columns are left-aligned, and all others are right-aligned."""
     align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
     return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
 

@@ -1,7 +1,7 @@
 """Measure training costs for data of different shapes. `xmlc.suite.config.cost_model` is fitted to the results.
 
-Each training runs in a separate process, on a share of the rows of a synthetic dataset. This dataset has the shape of a
-dataset in the catalogue, with all labels and features. The costs exclude compilation and the time and memory of loading
+Each training runs in a separate process, on a share of the rows of a synthetic dataset. The synthetic dataset has as
+many labels and features as a dataset in the catalogue. The costs exclude compilation and the time and memory of loading
 the data.
 """
 
@@ -30,7 +30,7 @@ from xmlc.suite.config import cost_model, paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
-RANKED, WARM_UP = 2000, 64  # Numbers of instances that are ranked, and that a warm-up uses.
+RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.
 HELP = """Measure one training on a share of a dataset's rows.
 
 The measurement is appended to a CSV file. Without --set the command prints the errors of cost models that are fitted
@@ -86,7 +86,7 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
     X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Reset the peak of memory to the present use.
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Reset the peak memory of this process.
     before, started = own_peak_bytes(), cpu_seconds()
     model.fit_to_disk(folder / "model", X, Y)
     seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
@@ -98,10 +98,11 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 
 
 def held_out_errors() -> list[str]:
-    """Return two lines for each estimator: the range of the ratio predicted / measured cost on data outside the fit.
+    """Return two lines for each estimator, with ranges of the ratio predicted / measured cost.
 
-    For the first line, the costs on each dataset are predicted from the other datasets. For the second line, the costs
-    of trainings on more than a sixteenth of a dataset's instances are predicted from trainings on smaller shares.
+    In the first line, the costs on each dataset are predicted by a cost model that is fitted to the other datasets. In
+    the second line, the cost model is fitted to trainings on at most a sixteenth of a dataset's instances. It predicts
+    the costs of trainings on larger shares.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

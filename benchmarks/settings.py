@@ -10,16 +10,16 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
-# Three groups of contenders do not use the values of a paper. First, the solver "adagrad" and napkinXC have the common
-# values of the baseline in plt2016.yaml on every dataset. These values are not tuned for one dataset, so both programs
-# do the same work.
+# Three groups of contenders do not have the hyperparameters of a paper. The first group is the solver "adagrad" and
+# napkinXC. On every dataset, both have the default values of the baseline in plt2016.yaml, so that both programs do the
+# same work.
 ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
-# Second, the solver "batch" has omikuji's loss if this loss ranks better on the dataset, and on other datasets the
-# loss that gives probabilities. A dataset without tuned values uses the values of delicious.
+# The second group is the solver "batch". It has omikuji's loss on datasets on which this loss ranks better, and the
+# logistic loss on all other datasets. On datasets without tuned values, it has the values for delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
-# Third, the authors' programs were run elsewhere with other values. LdSM had the values for Delicious in its README,
-# and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with both settings
-# in `SWNN_OTHERWISE`. The second of these settings is the paper's.
+# The third group are authors' programs that were run on other machines with other values. LdSM had the values for
+# Delicious in its README, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN
+# was run with two settings (`SWNN_OTHERWISE`), the second of which is the paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})

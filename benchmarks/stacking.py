@@ -20,8 +20,8 @@ from xmlc.suite.options import data_option
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
 ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
 HELD_OUT = 500, 2000, 5000
-# Each variant has a name, members, features, and a number of held-out instances. With 0 held-out instances, the scores
-# of the members are averaged.
+# Each variant has a name, members, features, and a number of held-out instances. If no instances are held out, the
+# scores of the members are averaged.
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
@@ -48,7 +48,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
     about = f"{dataset.size}, test set, mean of {draws} draws of the held-out instances"
     report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
     scores: dict[tuple[str, str], list[float]] = {}
-    # Rankings of the test set. The keys are member and selection.
+    # Maps a member and a selection of hyperparameters to the ranking of the test set.
     finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
     for draw in range(draws):
         fits = {size: first_lists(dataset, draw, size) for size in HELD_OUT}
@@ -87,9 +87,9 @@ def bench_stacking(data: Path, draws: int) -> Report:
 def first_lists(
     dataset: Data, draw: int, n_held_out: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
-    """Train the members. Return the held-out instances, the other instances, and two dicts with results by member.
+    """Train the members. Return the held-out instances, the other instances, and two dicts with one entry per member.
 
-    The first dict contains the hyperparameters that training selected. The second dict contains the rankings.
+    The first dict contains the hyperparameters that training selected. The second dict contains the members' rankings.
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])

@@ -38,7 +38,7 @@ class NapkinXCModel(ProgramModel):
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
         # The user may have changed n_jobs since the training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
-        # napkinXC also accepts one threshold per label. With one threshold per label, version 0.7.2 returns all labels.
+        # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for label-wise thresholds.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
@@ -59,15 +59,15 @@ class NapkinXCModel(ProgramModel):
 
     @abstractmethod
     def _program(self) -> Any:
-        """Return napkinXC's model object for the model's folder. The object can be trained or loaded."""
+        """Return an untrained object of napkinXC for the model's folder."""
 
 
 @hyperparameters
 class NapkinXCPLT(NapkinXCModel):
     """Train and predict with napkinXC's PLT. The hyperparameters have napkinXC's names.
 
-    No seed controls the order in which napkinXC's liblinear visits instances. Therefore a second training in the same
-    process has a slightly different result.
+    No seed controls the order in which napkinXC's liblinear visits instances. Therefore two trainings in the same
+    process have slightly different results.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ class NapkinXCPLT(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOnline(NapkinXCModel):
-    """Train napkinXC's online models: AdaGrad with weights in hash maps, in one or more passes over a stream.
+    """Train napkinXC's online models by AdaGrad, in one or more passes over a stream. Weights are stored in hash maps.
 
-    Labels are renumbered by first appearance before napkinXC gets them. With unused label numbers, a tree that napkinXC
-    builds from data would have a leaf for each unused number below the largest.
+    Labels are renumbered by first appearance before napkinXC gets them. Otherwise a tree that napkinXC builds from data
+    would also have a leaf for each unused label number.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # With a value outside its domain, napkinXC ends the process.
+    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process for invalid values.
         "arity": whole(2, MANY),
         "max_leaf": whole(1, MANY),
         "eta": POSITIVE,
@@ -183,10 +183,11 @@ class NapkinXCOPLT(NapkinXCOnline):
 
     - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
     - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is split.
-    - The new half of a split is a pre-leaf at once.
+    - Each new half of a split pre-leaf is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
-    Inner nodes have at most ``arity`` children only if the arity is 2.
+    Inner nodes have at most ``arity`` children only if the arity is 2. In training, each instance is first scaled to
+    Euclidean length 1, and then gets a constant feature of 1.
 
     The warm start needs two runs of the program. The first run builds a k-means tree from the first instances. The
     second run extends the stored model by best-greedy growth. The stored model does not contain the number of leaves,
@@ -198,9 +199,9 @@ class NapkinXCOPLT(NapkinXCOnline):
     policy : {"best_greedy", "random"}
         Rule that selects the pre-leaf for new labels (Algorithm 8).
     alpha : float
-        Weight of the tree's balance in best-greedy. The estimate has the weight 1 - alpha.
+        Weight of the tree's balance in best-greedy. The weight of the probability estimate is 1 - alpha.
     arity, max_leaf : int
-        b and b_max: maximum children of an inner node and of a pre-leaf.
+        The maximum numbers of children of an inner node (b) and of a pre-leaf (b_max).
     warm_start : float or None
         Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W: 0.1).
     eta, eps : float
@@ -208,7 +209,6 @@ class NapkinXCOPLT(NapkinXCOnline):
     epochs : int
         Number of passes over the instances, all in the same order. With a warm start, each of the two runs has this
         number of passes.
-        First each instance is scaled to Euclidean length 1, and then a constant feature of 1 is added.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
@@ -225,7 +225,7 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        # Store AdaGrad's sums of squares, too. Without these sums, the resumed run ends at once.
+        # Store AdaGrad's sums of squares, because the resumed run needs them.
         stored = {"save_grads": True}
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
         return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
@@ -240,7 +240,7 @@ class NapkinXCIPLT(NapkinXCOnline):
     Parameters
     ----------
     arity, max_leaf : int
-        Children of an inner node and labels below the last split in hierarchical balanced k-means.
+        Number of children of an inner node, and maximum number of labels below the last split of balanced k-means.
     eta, eps, epochs
         See `NapkinXCOPLT`.
     random_state : int
@@ -258,8 +258,7 @@ def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
     order : ndarray of int32
         The old number of each new label. Labels without instances have no new number.
     Y : csr_array
-        The same instances with new label numbers, ascending in each row. If the numbers in a row do not ascend,
-        napkinXC ends at once.
+        The same instances with new label numbers. The numbers ascend in each row, as napkinXC requires.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)

@@ -25,13 +25,15 @@ class OmikujiParabel(ProgramModel):
     By default, omikuji scales instances to Euclidean length 1. omikuji accepts no seed, so two trainings have different
     random initial centroids.
 
-    omikuji reads its training data from a file in the repository format. Training times include writing and reading
-    this file, as in any use from Python. Instances without features and labels are left out, because omikuji cannot
-    read their lines. The Python interface predicts one instance per call. Prediction times include converting each
-    instance to omikuji's types. With one tree and one thread, the file or the conversion took this part of the time:
+    omikuji reads its training data from a file in the repository format. Training times include writing and reading the
+    file, as in any use of omikuji from Python. Instances without features and labels are left out, because omikuji
+    cannot read empty lines. The Python interface predicts one instance per call. Prediction times include converting
+    each instance to omikuji's types. With one tree and one thread, file and conversion take part of the measured time:
 
-    - tib-core-26k: 2.4 of 19.3 s in training, 0.06 of 0.89 ms per instance in prediction
-    - bibtex: 0.02 of 0.63 s in training, 0.024 of 0.055 ms per instance in prediction
+    - On tib-core-26k, the file takes 2.4 of 19.3 s in training, and the conversion 0.06 of 0.89 ms per instance in
+      prediction.
+    - On bibtex, the file takes 0.02 of 0.63 s in training, and the conversion 0.024 of 0.055 ms per instance in
+      prediction.
 
     In training, the nodes of a tree are divided among the threads. In prediction, only the trees are divided among the
     threads, so one tree predicts on one thread.

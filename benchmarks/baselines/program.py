@@ -21,9 +21,9 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
-FILES = "program"  # Folder of the program's files, next to xmlc's JSON file.
-# A program's answer: the number of ranked labels of each instance, all labels, and all scores. Labels and scores are
-# concatenated over the instances. The labels of each instance are in order of rank.
+FILES = "program"  # Name of the folder with the program's files, next to xmlc's JSON file.
+# A program's answer consists of three arrays: the number of ranked labels of each instance, the ranked labels, and
+# their scores. Labels and scores are concatenated over the instances. The labels of each instance are in order of rank.
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -46,7 +46,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     MODEL_FORMAT = 2
     SAVED: ClassVar[tuple[str, ...]] = ()
-    model_: Any = None  # The program's model in memory.
+    model_: Any = None  # The model object of the program.
     _files: Path
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -58,7 +58,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return k labels of each instance and their estimates, in the program's order, best first.
 
-        The label -1 means none.
+        If the program ranks fewer than k labels, the remaining labels are -1.
 
         With label weights, labels are ranked by weight times estimate, as in
         `SparseProbabilityEstimator.predict_top_k`.
@@ -112,7 +112,9 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard what this process prints, such as progress displays, during a ``with`` block. Errors are still raised.
+    """Discard what this process prints, such as progress displays, during a ``with`` block.
+
+    Exceptions are raised as usual.
 
     Programs in other languages write to the file descriptors and not to ``sys.stdout`` and ``sys.stderr``. All threads
     of a process share these descriptors, so the output of all threads is discarded.
