@@ -24,7 +24,9 @@ model_option = click.option(
 )
 training_option = file_option("--training", "Record written by `xmlc train`.", required=True)
 record_option = file_option("--out", "JSON record to write.", required=True)
-estimator_option = click.option("--estimator", required=True, help="Name, or path/to/file.py:ClassName.")
+estimator_option = click.option(
+    "--estimator", required=True, help="Name of the estimator, or path/to/file.py:ClassName."
+)
 name_option = click.option("--name", required=True, help="Name of the model in tables and figures.")
 
 
@@ -43,7 +45,7 @@ def _extensions(ctx: click.Context, parameter: click.Parameter, files: tuple[Pat
 
 extension_option = file_option(
     "--extension",
-    "Python file that registers your own methods.",
+    "Python file that registers your threshold or inference methods; repeatable.",
     multiple=True,
     callback=_extensions,
     expose_value=False,
@@ -67,7 +69,8 @@ def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 
 catalogue_option = file_option(
     "--catalogue",
-    "Catalogue of datasets; later files override earlier ones.  [default: datasets.yaml of the clone or study]",
+    "Catalogue of datasets; repeatable. The last file with an entry for a dataset is used.  "
+    "[default: datasets.yaml of the clone or study]",
     multiple=True,
     default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
 )
@@ -78,7 +81,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
     RECORDS are files, or folders with one record per method. The option selects methods in the folders.
     """
-    help = "Read only this method from folders in RECORDS; repeatable."
+    help = "Read only the records of this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
 

@@ -364,7 +364,7 @@ def _contradictions(entry: Dataset) -> list[str]:
     if entry.labels and entry.format != "arff":
         found.append(f"labels: found format {entry.format}, expected this key for format arff only. Remove it")
     if entry.split_files and (entry.train != entry.test or entry.format != "repository"):
-        found.append("split_files: expected format repository, and the same one file in train and test")
+        found.append("split_files: expected format repository, and the same single file in train and test")
     if not entry.split_files and set(entry.train) & set(entry.test):
         found.append("train and test: found the same file, expected different files or the key split_files")
     if entry.urls and {*entry.urls} != {*entry.files}:

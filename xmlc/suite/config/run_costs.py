@@ -218,7 +218,9 @@ def _lines_of_choice(choice: Choice, machine: Machine, threads: int) -> list[str
     said = f"{len(peaks)} pairs of dataset and model do not fit. Their largest jobs:" if peaks else "the run fits"
     said = "the memory suffices, but the free disk does not" if is_disk_short and not peaks else said
     here = f"This machine has {_gb(machine.memory)} GB of memory and {_gb(machine.disk)} GB of free disk"
-    lines = [f"estimates are within a factor of 3 for jobs above a minute, threads={threads}. {here}: {said}"]
+    lines = [
+        f"estimates are accurate to a factor of 3 for jobs longer than a minute, threads={threads}. {here}: {said}"
+    ]
     for dataset in dict.fromkeys(dataset for dataset, _ in peaks):
         largest_first = sorted(((*peak, model) for (of, model), peak in peaks.items() if of == dataset), reverse=True)
         jobs = "; ".join(f"{_gb(peak)} GB {step} {model}" for peak, step, model in largest_first)

@@ -11,18 +11,18 @@ from tqdm import tqdm
 from xmlc import compiling
 from xmlc.cli._options import FILE
 
-LOOK_UP = ("oracle", "estimates")  # These estimators look up stored values, so they need no kernels.
+LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values, and therefore need no kernels.
 
 
 def parts_of(suite: Path) -> list[compiling.CompiledPart]:
     """Return the groups of kernels that the steps of a suite need.
 
-    The kernels of models come first, because they take longest.
+    The groups for models come first, because they take longest to compile.
 
     Raises
     ------
     XmlcError
-        The file cannot be read, or is not a suite.
+        The file cannot be read, or does not describe a suite.
     """
     from xmlc.suite.config.suite import read_suite
 
@@ -40,7 +40,7 @@ def parts_of(suite: Path) -> list[compiling.CompiledPart]:
 def compile_data() -> None:
     """Compile the kernels that handle data.
 
-    To this end, generate, write, read and prepare a small synthetic dataset.
+    To call these kernels, the function generates, writes, reads and prepares a small synthetic dataset.
     """
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
@@ -55,7 +55,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Compile the kernels that score rankings. These kernels are the same for every model."""
+    """Compile the kernels that score rankings. The models of a suite share these kernels."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters
@@ -70,18 +70,19 @@ def compile_ranking() -> None:
 @click.command()
 @click.argument("suite", type=FILE)
 @click.option(
-    "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Number of parts to compile at once."
+    "--cores",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of groups of kernels to compile in parallel.",
 )
 def command(suite: Path, cores: int) -> None:
-    """Compile the kernels that the steps of SUITE call.
+    """Compile the kernels that the steps of SUITE call, before the first run of the suite.
 
-    Once for a machine and version. Without this command each step compiles its missing kernels on one core.
+    You need this command only once for each machine and version of xmlc. If you do not run it, each step compiles the
+    kernels that it needs on one core.
     """
-    """Compile the kernels that the steps of SUITE call.
-
-    Once for a machine and version. Without this command each step compiles its missing kernels on one core.
-    """
-    # The compilation takes about a minute, so a line is printed first.
+    # A line is printed first, because the compilation takes about a minute.
     if parts := compiling.missing(parts_of(suite)):
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
     compiled = compiling.compile_parts(parts, cores)

@@ -21,9 +21,11 @@ from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_e
 from xmlc.suite.options import catalogue_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
-HEAD, SHOWN = 512, 60  # Number of first bytes of a file that are checked, and of bytes in an error message.
-LONGEST = 1 << 20  # Size limit in bytes for a file that describes a dataset.
-#: Kinds of content that servers may send instead of data. The keys are the first bytes of the content.
+# Number of bytes at the start of a file that are checked, and number of bytes that an error message shows.
+HEAD, SHOWN = 512, 60
+LONGEST = 1 << 20  # Maximum number of bytes of a file ``source.json`` that is read.
+#: Maps the first bytes of a file that is not data to a description of the file. Some servers send such a file instead
+#: of data.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -34,19 +36,19 @@ NO_DATA = {
 
 
 class Fetched(NamedTuple):
-    """Describe a dataset that was fetched from one source.
+    """Describe a fetched dataset and its source.
 
     Attributes
     ----------
     origin : str
-        An address, or the path of a folder on this machine.
+        The source: an address, or the path of a folder on this machine.
     entry : Dataset
-        The catalogue entry with the names of the fetched files.
+        The catalogue entry of the dataset, with the names of the fetched files.
     copied : dict
-        Sizes, times and checksums of the files in a folder on this machine, as `states` returns them. The dict is empty
-        if ``origin`` is an address.
+        Sizes, times and checksums of the files in the folder ``origin``, as `states` returns them. If ``origin`` is an
+        address, the dict is empty.
     of_catalogue : bool
-        Whether ``origin`` is an address in the catalogue. The content of such an address must never change.
+        Whether ``origin`` is an address in the catalogue. The files at an address in the catalogue must never change.
     """
 
     origin: str
@@ -56,35 +58,37 @@ class Fetched(NamedTuple):
 
 
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
-    """Fetch all files of a dataset or none into the folder ``out``.
+    """Fetch a dataset into the folder ``out``. Either all files are written, or none.
 
-    Print a line for each source that lacks the dataset. Files that the user put into ``manual/<dataset>`` next to
-    ``out`` are tried first. The mirror is tried next, followed by the addresses and alternatives in the catalogue. The
-    first download from an address of the catalogue records digests in ``digests/<dataset>.json`` next to ``out``. Later
-    downloads from the same source are checked against these digests.
+    The function prints a line for each source that lacks the dataset. The first source is the folder
+    ``manual/<dataset>`` next to ``out``, into which users put manual downloads. The next sources are the mirror, the
+    addresses in the catalogue, and the alternatives in the catalogue. The first download from an address in the
+    catalogue records the digests of the files in ``digests/<dataset>.json`` next to ``out``. Later downloads from the
+    same address are compared with these digests.
 
     Parameters
     ----------
     dataset : Dataset
     out : Path
-        The folder to write, usually ``resources/<dataset>``. This folder gets the data files and ``source.json``, which
-        describes the data files.
+        The folder to write, usually ``resources/<dataset>``. The function writes the data files into this folder, and
+        ``source.json``, which describes the data files.
     mirror : str, optional
-        Folder or base URL whose subfolder ``<dataset>/`` contains the dataset. A mirror and ``manual/<dataset>`` may
-        contain the files that the catalogue names. Instead, they may contain ``train.txt`` and ``test.txt`` in the
-        repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. All these
-        files may be compressed. A folder may also have one archive of these files.
+        A folder or base URL. The subfolder ``<dataset>/`` contains the dataset. A mirror, like ``manual/<dataset>``,
+        may contain the files that the catalogue names. Instead of these files, it may contain ``train.txt`` and
+        ``test.txt`` in the repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
+        ``Y.tst.npz``. Each file may be compressed. If the source is a folder on this machine, it may also contain one
+        archive with the files.
 
     Returns
     -------
     str
-        The address or folder that the dataset was fetched from.
+        The source of the dataset: an address or a folder.
 
     Raises
     ------
     XmlcError
-        No source has the dataset, or a source has wrong files. The message explains where the user must put a manual
-        download.
+        No source has the dataset, or a source has wrong files. The error message names the folder into which the user
+        can put a manual download.
     """
     name, problems = dataset.name, []
     if dataset.synthetic:
@@ -100,7 +104,9 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
-        except NotThere as error:  # The next source may have the dataset. Only the user can fix other errors.
+        # After this error, the next source is tried, because it may have the dataset. Any other error ends the
+        # download, because only the user can fix it.
+        except NotThere as error:
             problems.append(str(error))
             click.echo(f"{name}: {error}", err=True)
         except XmlcError as error:
@@ -114,9 +120,9 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
 
 
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
-    """Return whether the source of a fetched dataset has a file ``source.json`` that describes synthetic data.
+    """Return whether a fetched dataset is synthetic according to the file ``source.json`` of its source.
 
-    The source of a real dataset may have no ``source.json``.
+    If the source has no such file, the dataset is not synthetic.
     """
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
@@ -131,9 +137,9 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 
 
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
-    """Yield one function for each source of a dataset, in the order in which the sources are tried.
+    """Yield a function for each source of a dataset, in the order in which the sources are tried.
 
-    Each function fetches the dataset from its source.
+    Each of these functions fetches the dataset from one source.
     """
     place = sources.under(sources.mirror_at(mirror), dataset) if mirror else None
     if sources.listed(own := sources.by_hand(dataset, resources)):
@@ -146,9 +152,13 @@ def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator
 
 
 def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
-    """Copy a dataset from a folder. Either copy the files of the first complete layout, or unpack the only archive."""
+    """Copy the files of a dataset from a folder, in the first layout that is complete in the folder.
+
+    If no layout is complete, but the folder has a single archive, unpack the archive.
+    """
     there = sources.sources_in(place, dataset)
-    # Sizes, times and checksums are recorded before the copy, so that a later step detects changes during the copy.
+    # Sizes, times and checksums of the files are recorded before the copy. If a file changes during the copy, a later
+    # step detects the change.
     copied = sources.states(there, {})
     files = dataset.files_in(place)
     if entry := dataset.layout_of(files):
@@ -171,7 +181,7 @@ def _from_folder(place: Path, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
-    """Download a dataset from a web mirror. The files of the first layout that is complete on the mirror are used."""
+    """Download a dataset from a web mirror. The first layout that is complete on the mirror is downloaded."""
     problems = []
     for entry in dataset.layouts:
         try:
@@ -185,12 +195,13 @@ def _from_server(base: str, dataset: Dataset, out: Path) -> Fetched:
 
 
 def _fetched(base: str, name: str, out: Path) -> Path:
-    """Try to download ``name``, ``name.gz`` and so on from a mirror, and return the path of the first downloaded file.
+    """Download the first available file of ``name``, ``name.gz`` and so on from a mirror, and return its path.
 
     Raises
     ------
     NotThere
-        The mirror has none of these files. The message states why the download of ``name`` without suffix failed.
+        The mirror has none of these files. The error message states why the file ``name`` without a suffix could not be
+        downloaded.
     """
     problems = []
     for suffix in SUFFIXES:
@@ -214,11 +225,12 @@ def _check(file: Path) -> None:
 
 
 def _kept(entry: Dataset, name: str, file: Path) -> str:
-    """Unpack a file from a mirror or a folder if necessary, and return the name of the resulting file.
+    """Unpack a file that was fetched from a mirror or a folder, if necessary. Return the name of the resulting file.
 
-    If the catalogue has download addresses, a compressed file is unpacked, as after a download from such an address.
-    The digest of a dataset then does not depend on the source of the files. Copies of ``train.txt`` and ``test.txt``
-    stay compressed, because reference tables contain the digests of such copies.
+    If the catalogue has addresses of the dataset, a compressed file is unpacked, because a download from these
+    addresses also unpacks it. As a result, the digest of a dataset does not depend on the source of the files. The
+    files ``train.txt`` and ``test.txt`` stay compressed, because reference tables contain the digests of the compressed
+    files.
     """
     if file.name == name or not entry.sources or entry.files == sources.OF_MIRRORS:
         return file.name
@@ -230,7 +242,7 @@ def _kept(entry: Dataset, name: str, file: Path) -> str:
 def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetched:
     """Download a dataset's files, or an archive of these files, from addresses in the catalogue.
 
-    A file stays compressed only if its name in the catalogue has a suffix such as ``.gz``.
+    If a file's name in the catalogue has no suffix such as ``.gz``, a compressed file is unpacked.
     """
     files: dict[str, str | Address] = address if kind == "urls" else {"": address}
     fetched, urls = out / ".fetched", []
@@ -254,14 +266,14 @@ def _from_catalogue(entry: Dataset, kind: str, address: Any, out: Path) -> Fetch
 
 
 def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
-    """Compare the digests of files with the digests that a JSON file contains for the files' source.
+    """Compare the digests of fetched files with the digests of the source ``origin`` in the JSON file ``record``.
 
-    If the JSON file has no digests for the source, the digests of the files are added to the JSON file.
+    If the JSON file has no digests for this source, the digests of the fetched files are added to the JSON file.
 
     Raises
     ------
     XmlcError
-        A digest differs, or a file is missing or new.
+        The digest of a file differs, or a file is missing, or there is a file without a recorded digest.
     """
     found = {name: file["sha256"] for name, file in files.items()}
     known = read_json(record) if record.exists() else {}
@@ -275,14 +287,14 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
 
 
 def no_data(path: Path) -> str:
-    """Return a text about a file that cannot be data, such as an error page or an empty file.
+    """Return a text that describes why a file cannot be data, for example because it is an error page or empty.
 
-    Only the first bytes are read.
+    The function reads only the first bytes of the file.
 
     Returns
     -------
     str
-        The text is empty if the file may be data or an archive.
+        If the file may be data or an archive, the text is empty.
     """
     try:
         with open_plain(path) as file:
@@ -300,17 +312,18 @@ def no_data(path: Path) -> str:
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option("--mirror", help="Folder or base URL with the dataset's files in DATASET/.")
+@click.option("--mirror", help="Folder or base URL. The files of the dataset are in DATASET/.")
 @catalogue_option
 def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
-    """Download the files of a dataset, all or none.
+    """Download the files of a dataset into the folder OUT.
 
     The command tries three sources in this order: your folder, the mirror, and the addresses in the catalogue. Your
     folder is manual/DATASET next to OUT. It contains your own copy of the files, or one archive with the files.
 
     Your folder and the mirror must have the files that the catalogue names, or train.txt and test.txt in the
-    repository's format. Each file may be compressed (.gz, .xz, .bz2). A dataset outside the catalogue needs only such
-    a folder. The first download records digests, and later downloads check them.
+    repository's format. Each file may be compressed (.gz, .xz, .bz2). You can also use a dataset that is not in the
+    catalogue, if your folder or the mirror has its files. The first download records the digests of the files, and
+    later downloads are compared with these digests.
     """
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)

@@ -1,4 +1,4 @@
-"""Run `xmlc estimate`: write sparse probability estimates for the validation set and the test set."""
+"""Run `xmlc estimate`. The command writes sparse probability estimates for the validation set and the test set."""
 
 from __future__ import annotations
 

@@ -17,26 +17,27 @@ from xmlc.core.progress import Progress
 from xmlc.data.archives import DEFLATE, is_compressed, plain
 
 ATTEMPTS = 4
-FIRST_PAUSE = 1.0  # Seconds before the second attempt. Each later pause is twice as long as the previous pause.
-SILENCE = 20.0  # An attempt fails if no byte arrives for this number of seconds.
+# Seconds before the second attempt. Before each further attempt, the pause is twice as long as before.
+FIRST_PAUSE = 1.0
+SILENCE = 20.0  # If no byte arrives for this number of seconds, an attempt to download a file fails.
 CHUNK = 1 << 16
 PASSING = (408, 425, 429, 500, 502, 503, 504)
-MISSING = (403, 404, 410)  # Object stores return the status 403 for a file that does not exist.
+MISSING = (403, 404, 410)  # An object store may return the status 403 for a file that does not exist.
 
 
 class NotThere(XmlcError):
-    """Report that a source lacks a file. Another source may have the file."""
+    """Raised if a source does not have a file. The caller can try another source."""
 
 
 def fetch_http(url: str, target: Path) -> None:
-    """Download a file. After a temporary failure, start the download again from the beginning.
+    """Download a file. After a temporary failure, the download is started again from the beginning.
 
     Raises
     ------
     NotThere
-        The server reports that there is no such file.
+        The server reports that the file does not exist, or refuses access to the file.
     XmlcError
-        The download failed. The message states why the last attempt failed.
+        The download failed. The error message states why the last attempt failed.
     """
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -50,7 +51,8 @@ def fetch_http(url: str, target: Path) -> None:
             problem = f"the server answered {status}"
             if status not in PASSING:
                 break
-        except (requests.RequestException, ValueError) as error:  # A redirection may have an invalid address.
+        # The address of a redirection may be invalid, which raises a ValueError.
+        except (requests.RequestException, ValueError) as error:
             problem = f"{error}, after {attempt + 1} attempt{'s' if attempt else ''}"
             if _lasts(error):
                 break
@@ -58,7 +60,7 @@ def fetch_http(url: str, target: Path) -> None:
 
 
 def _lasts(error: Exception) -> bool:
-    """Return whether a retry would fail, too, because the address, the host or the host's certificate is wrong."""
+    """Return whether another attempt would also fail, because the address, the host or its certificate is wrong."""
     cause: BaseException | None = error
     while cause:
         unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
@@ -71,29 +73,31 @@ def _lasts(error: Exception) -> bool:
 def _attempt(url: str, target: Path) -> None:
     with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
         response.raise_for_status()
-        if response.status_code != 200:  # With status 206, for example, the content is only a part of the file.
+        # For example, the status 206 means that the content is only a part of the file.
+        if response.status_code != 200:
             raise requests.HTTPError(response=response)
-        # Without the response header Content-Encoding, `requests` returns the bytes as they are sent, and
+        # The response header Content-Encoding is removed, so that `requests` returns the bytes as the server sent them.
         # Content-Length counts these bytes.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(file.write(chunk))
-            if file.tell() < total:  # urllib3 before version 2 does not check the length.
+            if file.tell() < total:  # Versions of urllib3 before 2 do not check the length of the content.
                 raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
     if coding not in ("", "identity"):
         _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
 
 
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Decode a file that the server encoded for the transfer, although the request asked for no encoding.
+    """Decode a downloaded file that the server encoded for the transfer.
 
-    Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the address of a file ends
-    with ``.gz``, the file stays compressed.
+    Servers may do so although the request asks for no encoding. Some servers send a file ``train.txt.gz`` as
+    ``train.txt`` with the encoding gzip. If the address of a file ends with ``.gz``, the compressed file is kept.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
-        if is_compressed(file):  # The file is compressed in a format that xmlc can read.
+        # The encoding is a compression format that xmlc can read, so the file needs no decoding.
+        if is_compressed(file):
             return
         raise XmlcError(f"found the encoding {coding}, expected gzip, deflate or none")
     decoded = file.with_name(f"{file.name}.decoded")
@@ -115,12 +119,12 @@ def fetch_drive(identifier: str, target: Path) -> None:
     Raises
     ------
     XmlcError
-        Google Drive refused the download, or the file is over its quota.
+        Google Drive refused the download, for example because the file was downloaded too often.
     """
     import gdown
 
     try:
         gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown raises errors of many classes, including errors of its dependencies.
+    except Exception as error:  # gdown raises errors of many classes, so any error is caught here.
         let_through(error)
         raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error

@@ -1,4 +1,7 @@
-"""Run `xmlc forest`: rank with the first trees of a forest, and record the trees' depths and the nodes' objectives."""
+"""Run `xmlc forest`.
+
+The command ranks with the first trees of a forest, and records the shape of the trees and the objectives of the nodes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ EXEMPLARY = 2  # Number of trees for which objectives are recorded.
 def rank_by_first_trees(
     model: SparseProbabilityEstimator, prepared: Prepared, sizes: Iterable[int]
 ) -> tuple[ForestRow, ...]:
-    """Rank with the first ``n`` trees for each ``n`` in ``sizes``, and with all trees. Return a row of scores for each.
+    """Rank the labels of the test set with parts of a forest, and return the scores of each part.
+
+    A part consists of the first n trees, with n in ``sizes``. The last part consists of all trees.
 
     Parameters
     ----------
@@ -32,7 +37,7 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-        Numbers of trees to rank with. A number that is not below the forest's number of trees is ignored.
+        Numbers of trees to rank with. A number is ignored if the forest does not have more trees.
 
     Raises
     ------
@@ -54,9 +59,9 @@ def rank_by_first_trees(
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
     """Return the depth and the number of nodes of each tree, or None if the estimator does not report these numbers.
 
-    An estimator reports the numbers in two learned attributes, which are ndarrays of int64 with shape (n_trees,).
-    ``tree_depths_`` is the depth of the deepest leaf of each tree. The root has depth 0. ``n_nodes_`` is the number of
-    nodes of each tree, including leaves.
+    These numbers are in two learned attributes of an estimator, which are ndarrays of int64 with shape (n_trees,).
+    ``tree_depths_`` contains the depth of the deepest leaf of each tree, and the root has depth 0. ``n_nodes_``
+    contains the number of nodes of each tree, and leaves count as nodes.
     """
     depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
@@ -65,31 +70,32 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Return the minimum, mean and maximum objective on each level after each epoch, for the first `EXEMPLARY` trees.
+    """Return the minimum, mean and maximum objective of the nodes on each level of the first `EXEMPLARY` trees.
 
-    The learned attribute ``objectives_`` of an estimator contains the objectives. For each tree, the attribute has two
-    arrays over the nodes that were split. The first array is the level of each node (ndarray of int32, shape (nodes,)).
-    The root has level 1. The second array is the node's objective after each epoch (ndarray of float64, shape (nodes,
-    epochs)). If an estimator has no attribute ``objectives_``, the result is empty.
+    Objectives are measured after each epoch. The learned attribute ``objectives_`` of an estimator contains the
+    objectives. For each tree, this attribute contains two arrays about the nodes that were split. The first array
+    contains the level of each node (ndarray of int32, shape (nodes,)), and the root has level 1. The second array
+    contains each node's objective after each epoch (ndarray of float64, shape (nodes, epochs)). The result is empty if
+    an estimator has no attribute ``objectives_``.
     """
     rows = []
     for tree, (levels, values) in enumerate(getattr(model, "objectives_", [])[:EXEMPLARY]):
         for level in np.unique(levels).tolist():
             found = values[levels == level]
-            # The sum adds nodes one by one, so that the order of additions is fixed.
+            # The sum adds the objectives of the nodes one by one, so that the order of additions is fixed.
             summary = found.min(axis=0), sum(found) / len(found), found.max(axis=0)
             low, mean, high = (tuple(each.tolist()) for each in summary)
             rows.append(LevelObjectives(tree=tree, level=level, nodes=len(found), minimum=low, mean=mean, maximum=high))
     return tuple(rows)
 
 
-@click.command(help="Rank with the first trees of a forest, and describe its trees.")
+@click.command(help="Rank with the first trees of a forest, and record the shapes of the trees.")
 @on_trained_model("forest")
 @click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
-              help="Number of trees to rank with, next to the whole forest; repeatable.")  # fmt: skip
+              help="Number of trees to rank with, in addition to the whole forest; repeatable.")  # fmt: skip
 @record_option
 def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with each number of first trees and with all trees, and write the record."""
+    """Rank with parts of the forest and with the whole forest, and write the record."""
     step.write(
         ForestRecord,
         out,

@@ -1,4 +1,4 @@
-"""Run `xmlc infer`: infer label sets for each test instance by several methods in one job."""
+"""Run `xmlc infer`. One job infers label sets for each test instance by several methods."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
 
 @dataclass(frozen=True)
 class Basis:
-    """Hold the input that all inference methods of a job share.
+    """Hold the input that all inference methods of a job have in common.
 
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
         Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1) otherwise.
     draw_ms, estimate_ms : float or None
-        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. At least
-        one of the two numbers is None. For an oracle, both numbers are None.
+        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. Samples
+        are drawn only if no marginals are estimated, so at least one number is None. If the model is an oracle, both
+        times are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two averages over instances: the number of marginals above the
-        minimum, and the number of true labels below the minimum.
+        The minimum probability of the marginals, and two means over instances: the number of marginals above the
+        minimum, and the number of true labels below it.
     sizes : SizeWeights or None
-        A weight for each size of a label set, if a method needs these weights.
+        The weights of label sets of each size, if an inference method needs these weights.
     """
 
     distribution: Samples | sparse.csr_array
@@ -59,9 +60,9 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Return ``n_samples`` label vectors that the model draws for each test instance.
+    """Return ``n_samples`` label vectors per test instance, drawn from the model's joint distribution.
 
-    If the model cannot draw samples, return the marginals that the model estimates.
+    If the model cannot draw label vectors, return the marginals that the model estimates.
     """
     if prepared.left_out("test") is not None:
         said = f"found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs"
@@ -75,14 +76,14 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
-    """Read the estimates for the test set from a folder of `xmlc estimate`.
+    """Read estimates for the test set from a folder that `xmlc estimate` wrote.
 
-    If ``takes_sizes`` is true, also learn a weight for each size of a label set.
+    If ``takes_sizes`` is true, the weights of label set sizes are learned from the validation set.
 
     Raises
     ------
     XmlcError
-        The number of estimates differs from the number of test instances.
+        The estimates and the test set have different numbers of instances.
     """
     about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
@@ -99,7 +100,10 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
 
 
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
-    """Learn a weight for each size of a label set. The estimates and labels of the validation set have shape (n, m)."""
+    """Learn the weights of label set sizes from the validation set.
+
+    Both matrices have shape (n, m).
+    """
     few = min(WARM_UP_ROWS, Y.shape[0])
     fit_size_weights(some_rows(estimates, 0, few), Y[:few])
     weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
@@ -107,9 +111,9 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
 
 
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
-    """Infer label sets by one method, score the label sets, and write the record.
+    """Infer label sets for the test set by one method, score them, and write the record.
 
-    An untimed call on a few rows compiles the kernels.
+    The method first infers the label sets of a few instances. This call is not timed, because it compiles the kernels.
     """
     method, distribution = method_named(name), basis.distribution
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)
@@ -134,7 +138,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
 def _scores(
     prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> dict[str, Any]:
-    """Return all fields of an inference record that describe the quality of the label sets."""
+    """Return the fields of an inference record that describe the quality of the label sets."""
     Y, truncated = prepared.part("test")[1], basis.truncated
     counts = agreement(Y, Y_hat)
     groups = groups_by_frequency(prepared.part("train")[1])
@@ -146,9 +150,9 @@ def _scores(
 
 
 def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Return the costs of inference. The total time includes drawing samples or estimating marginals.
+    """Return the costs of inference. The total time includes the time for drawing samples or for estimating marginals.
 
-    For an oracle, or if the method reached its time limit, the total time is None.
+    The total time is None for an oracle, and for a method that reached its time limit.
     """
     n = step.data.meta["n_test"]
     ms = None if seconds is None else 1e3 * seconds / max(n, 1)
@@ -164,10 +168,10 @@ def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceC
     )
 
 
-@click.command(help="Infer a label set for each test instance by each METHOD.")
+@click.command(help="Infer a label set for each test instance by one or several methods.")
 @data_option
 @click.option("--from", "basis", type=FOLDER, required=True,
-              help="Folder of a model or of its estimates.")  # fmt: skip
+              help="Folder written by `xmlc train` or `xmlc estimate`.")  # fmt: skip
 @training_option
 @click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; repeatable.")
 @extension_option
@@ -175,7 +179,7 @@ def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceC
               help="Number of label vectors to draw for each instance.")  # fmt: skip
 @click.option("--time-limit", type=float, default=None, help="Stop a method after this many seconds of inference.")
 @threads_option
-@out_option("Folder for <method>.json, one record each.")
+@out_option("Folder to write, with one record <method>.json for each method.")
 def command(
     data: Path,
     basis: Path,
@@ -186,8 +190,9 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Draw samples or estimate marginals once, and run all methods on the result in one process."""
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])  # The list makes sure to check every name.
+    """Draw samples or estimate marginals once, and pass the result to all methods."""
+    # A list is built first, so that the name of every method is checked.
+    takes_sizes = any([method_named(name).takes_sizes for name in methods])
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis, takes_sizes)

@@ -1,4 +1,7 @@
-"""Run `xmlc labels`: choose label sets by estimates of any model. The matrices are files of `scipy.sparse.save_npz`."""
+"""Run `xmlc labels`. The command chooses label sets by the probability estimates of any model.
+
+Matrices are read from files that `scipy.sparse.save_npz` wrote.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +30,23 @@ from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
 from xmlc.thresholds.sweeps import fit_unlabelled, tune
 
-SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")  # These scores are printed in percent.
+# The command prints these scores, in percent.
+SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")
 
 
 @click.command()
 @click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
-              help="Method for thresholds (tuned, or expected-f) or for inference; repeatable.")  # fmt: skip
+              help="Threshold method or inference method; repeatable.")  # fmt: skip
 @file_option("--test", "Estimates for the instances to label.", required=True)
 @file_option("--test-truth", "True label sets of the instances of --test.")
-@file_option("--validation", "Estimates for instances outside the model's training data.")
+@file_option("--validation", "Estimates for validation instances, which the model was not trained on.")
 @file_option("--truth", "True label sets of the instances of --validation.")
-@file_option("--training-truth", "Label sets of the training data, for label frequencies.  [default: --truth]")
-@click.option("--measure", help="Measure to tune for, such as macro_f_present.  [default: from the method]")
+@file_option(
+    "--training-truth", "True label sets of the training data, which give the label frequencies.  [default: --truth]"
+)
+@click.option("--measure", help="Measure that thresholds maximise, such as macro_f_present.  [default: from --method]")
 @threads_option
-@out_option("Folder for <method>.npz, <method>.thresholds.npy and measures.json.")
+@out_option("Folder to write, with label sets (<method>.npz), thresholds (<method>.thresholds.npy) and measures.json.")
 def command(
     methods: tuple[str, ...],
     test: Path,
@@ -54,8 +60,8 @@ def command(
 ) -> None:
     """Choose label sets for the instances of --test.
 
-    The label sets are scored if you add --test-truth. All matrices are files from scipy.sparse.save_npz with a column
-    for each label.
+    If you add --test-truth, the command also scores the label sets. Each matrix is a file that scipy.sparse.save_npz
+    wrote, with a column for each label.
     """
     for method in methods:
         learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
@@ -95,9 +101,9 @@ def command(
 
 
 def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
-    """Check the shape of the matrix in a file and return the matrix.
+    """Read a matrix from a file, check its shape, and return it.
 
-    Return None if ``path`` is None. If n is None, the matrix may have any number of rows.
+    If ``path`` is None, return None. If n is None, the matrix may have any number of rows.
     """
     if path is None:
         return None

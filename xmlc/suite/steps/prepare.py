@@ -1,4 +1,4 @@
-"""Convert a dataset's text files to arrays on disk, and compare the counts of the data with published counts."""
+"""Convert a dataset's text files to arrays on disk, and compare the size of the dataset with published numbers."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ from xmlc.suite.options import catalogue_option, file_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
-SEED = 0  # Seed of the split of run 0. Other runs add their run number to this seed.
-RELATIVE_TOLERANCE = 5e-3  # Published averages are rounded to three to six digits.
+SEED = 0  # Seed of the validation split of run 0. The seed of another run is this seed plus the number of the run.
+# Published averages have only three to six digits, so that small differences are rounding errors.
+RELATIVE_TOLERANCE = 5e-3
 
 
 def prepare(
@@ -44,16 +45,16 @@ def prepare(
     Parameters
     ----------
     dataset : Dataset
-        The entry of the dataset in the catalogue. A file ``source.json`` in the source folder overrides the entry's
-        file names.
+        The entry of the dataset in the catalogue. If the source folder has a file ``source.json``, its file names
+        replace the file names of the entry.
     source : Path
-        Folder with the text files.
+        Folder with the dataset's text files.
     out : Path
-        Folder to write. The folder gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
+        Folder that is written. The written folder contains ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
     validation_share : float
-        Fraction of the training set that is held out for validation. The held-out instances are drawn with seed 0.
+        Fraction of the training set that is held out for validation. These instances are drawn with seed 0.
     filter : Path or None
-        File for `read_pairs`. This file replaces the filter file of the entry.
+        File of pairs that measures leave out, see `read_pairs`. It replaces the filter file of the catalogue entry.
 
     Returns
     -------
@@ -106,19 +107,19 @@ def prepare(
 
 
 def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
-    """Return a catalogue entry with the format, the first label id and the file names of the files in a source folder.
+    """Return a catalogue entry that describes the files in a source folder.
 
-    These values are from ``source.json``. If the folder has no ``source.json``, the values are from the catalogue, and
-    files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If another file replaces the entry's
-    filter file (``with_filter=False``), the filter file may be missing.
+    The description is read from ``source.json``. If the folder has no ``source.json``, the catalogue entry ``dataset``
+    is used. In this case, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If
+    ``with_filter`` is false, the filter file may be missing, because another file replaces it.
 
     Raises
     ------
     XmlcError
-        A file is missing, or has changed since it was fetched.
+        A file is missing, or a file has changed since the dataset was fetched.
     """
     described = source / "source.json"
-    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled by hand has no list of checksums.
+    has_list = (source / CHECKSUMS).exists()  # If a user filled the folder by hand, it has no list of checksums.
     if has_list:
         check_listed(source, described.name)
     if described.exists():
@@ -139,7 +140,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
 
 @contextmanager
 def _copies_named(source: Path) -> Iterator[None]:
-    """In error messages, replace the paths of copied files by the paths of the originals, which the user can fix."""
+    """Replace the paths of copied files in error messages by the paths of the originals, which the user can fix."""
     try:
         yield
     except XmlcError as error:
@@ -154,7 +155,7 @@ def _copies_named(source: Path) -> Iterator[None]:
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
-    """Read the training set and the test set in the format of the entry ``files``."""
+    """Read the training set and the test set from files that the catalogue entry ``files`` describes."""
     format, train, test = files.format, files.train, files.test
     if files.split_files:
         return read_split(source, train[0], files.split_files, files.zero_based)
@@ -168,8 +169,8 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     read = partial(load, format=format, zero_based=files.zero_based)
     try:
         first, second = (read(data, labels=labels) for data, labels in places)
-    # Only the format vw raises this error, if names of features are not numbers. Each name gets the same number in both
-    # files.
+    # The reader of the format vw raises this error if feature names are not numbers. The vocabulary then gives a
+    # feature the same number in both files.
     except NoIds:
         vocabulary: dict[str, int] = {}
         first, second = (read(data, labels=labels, vocabulary=vocabulary) for data, labels in places)
@@ -177,7 +178,7 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
 
 
 def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
-    """Return one text for each count or average that differs from the published number by more than rounding."""
+    """Return a text for each number of the dataset that differs from the published number by more than rounding."""
     notes = []
     for key in COUNTED:
         if (expected := published.get(key)) is None:
@@ -191,15 +192,16 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Return a list with one text if some labels have no instance in the test set, and an empty list otherwise.
+    """Return a list with a text about labels that have no instance in the test set.
 
-    If some of these labels have no instance in the training set either, the text also contains their number.
+    Without such labels, the list is empty. The text also contains the number of labels that have no instance in the
+    training set either, if there are such labels.
     """
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
     nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
-    hint = f", and {nowhere} of them none in the training set (check m)" if nowhere else ""
+    hint = f", and {nowhere} of these labels have none in the training set either (check m)" if nowhere else ""
     about = "Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
     return [f"{untested} of {m} labels have no instance in the test set{hint}. {about}"] if untested else []
 
@@ -217,10 +219,10 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 
 
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
-    """Return the test set without features that the training set lacks, and notes about differences between the sets.
+    """Return the test set without features that do not occur in the training set, and notes about differences.
 
-    The label matrices of both sets get the same number of columns: the larger of the two numbers. Otherwise measures
-    would count different labels on the two sets.
+    The label matrices of both sets get the same number of columns, so that measures count the same labels on both sets.
+    This number is the larger of the two numbers of labels.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -234,24 +236,24 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
 
 
 def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return one SHA-256 for the names and digests of the data files, in order, and the digest of the filter file."""
+    """Return a SHA-256 of the names and digests of the data files, in order, and of the digest of the filter file."""
     lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
-    """Read a data file, and split the rows into training and test set by the row numbers in two split files.
+    """Read a data file, and split its rows into training set and test set by two files of row numbers.
 
     Parameters
     ----------
     source : Path
-        Folder with the files.
+        Folder with the data file and the two files of row numbers.
     data : str
-        Name of the data file, in the repository format.
+        Name of the data file. Its format is the repository format.
     split_files : SplitFiles
-        Names of the two files with row numbers. Each of the files has one column for each random split.
+        Names of the two files with row numbers. Each file has one column for each random split.
     zero_based : bool
-        Whether label ids start from 0.
+        Whether the smallest label id is 0, instead of 1.
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
     parts, column = (split_files["train"], split_files["test"]), split_files.get("column", 0)
@@ -260,17 +262,17 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return the pairs of a test instance and a label that measures leave out, as a matrix.
+    """Read the pairs of a test instance and a label that measures leave out, and return them as a matrix.
 
-    In the repository's datasets with label features (LF-), these pairs are the reciprocal pairs. Each line of the file
-    ``filter_labels_test.txt`` has the number of an instance and the number of a label. Both numbers start from 0. If a
-    test instance is itself a label, a prediction of this label is neither rewarded nor penalised
-    (github.com/Extreme-classification/siamesexml, issue 7).
+    In the repository, the datasets with label features (LF-) have such pairs, called reciprocal pairs. Each line of the
+    file ``filter_labels_test.txt`` contains the number of an instance and the number of a label, both counted from 0.
+    In these datasets, a test instance may itself be a label. A prediction of this label is then neither rewarded nor
+    penalised (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------
     path : Path
-        The file, which may be empty.
+        The file with the pairs, which may be empty.
     shape : (int, int)
         Number of test instances, and number of labels.
 
@@ -281,7 +283,7 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     Raises
     ------
     XmlcError
-        A line does not contain two numbers, or a number is not below the number of instances or labels.
+        A line does not contain two numbers, or one of the numbers is too large for the matrix.
     """
     (n, m), places, malformed = shape, array("q"), MalformedLines(path)
     for number, line in text_lines(path):
@@ -314,7 +316,7 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     return np.array(list(rows), dtype=np.int64)
 
 
-@click.command(help="Split a dataset, write it as arrays and check its size.")
+@click.command(help="Split a dataset, write it as arrays, and compare its size with published numbers.")
 @click.argument("dataset")
 @click.option("--source", type=FOLDER, required=True, help="Folder written by `xmlc download` or `xmlc synth`.")
 @out_option("Folder to write.")
@@ -325,7 +327,8 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 )
 @file_option(
     "--filter",
-    "File of lines `instance label` (from 0): test pairs that measures ignore.  [default: from the catalogue]",
+    "File of test pairs that measures ignore. A line `0 3` is a pair of instance and label, counted from 0.  "
+    "[default: from the catalogue]",
 )
 def command(
     dataset: str,

@@ -1,4 +1,4 @@
-"""Open a prepared dataset, which consists of memory-mapped arrays, a validation split, and a description."""
+"""Open a prepared dataset. It consists of memory-mapped arrays, a validation split and a description."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xmlc.kernels.stored import load_array, load_description
 
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
-DataPart = tuple[sparse.csr_array, sparse.csr_array]  # The features X and the labels Y.
+DataPart = tuple[sparse.csr_array, sparse.csr_array]  # A pair of the features X and the labels Y.
 StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
 COUNTED: tuple[StatisticName, ...] = get_args(StatisticName)
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
@@ -26,7 +26,7 @@ DESCRIBED |= dict.fromkeys(COUNTED[:4], int)
 
 
 class ValidationSplit(TypedDict):
-    """Describe a validation split by its seed, and by the fraction of the training set in the validation part."""
+    """Describe a validation split by its seed, and by the fraction of the training set that is held out."""
 
     validation_share: float
     seed: int
@@ -40,7 +40,7 @@ class DatasetCounts(TypedDict):
     n_train, n_test, d, m : int
         Numbers of training instances, test instances, features and labels.
     labels_per_instance, instances_per_label : float
-        Average number of labels of an instance, and average number of instances of a label, in the training set.
+        Average number of labels per instance, and average number of instances per label, both in the training set.
     """
 
     n_train: int
@@ -57,7 +57,7 @@ class Meta(DatasetCounts):
     Attributes
     ----------
     version : int
-        Version of the folder's format.
+        Version of the format of the prepared folder.
     name : str
     synthetic : bool
         Whether `xmlc synth` generated the data.
@@ -65,7 +65,7 @@ class Meta(DatasetCounts):
         SHA-256 of the source files.
     split : ValidationSplit
     notes : list of str
-        Notes on the data, such as differences from published numbers.
+        Notes about the data, such as differences from published numbers.
     """
 
     version: int
@@ -77,19 +77,25 @@ class Meta(DatasetCounts):
 
 
 def recorded_name(meta: Meta) -> str:
-    """Return the name of a dataset in records. In folders from earlier versions, synthetic data are not marked."""
+    """Return the name with which records refer to a dataset.
+
+    In folders that an earlier version prepared, synthetic data are not marked as synthetic.
+    """
     return name_in_records(meta["name"], meta.get("synthetic", False))
 
 
 class Prepared:
-    """Read a dataset from a folder that `xmlc prepare` wrote. If a file has changed, opening this file raises an error.
+    """Read a dataset from a folder that `xmlc prepare` wrote.
+
+    An error is raised when a file is opened that has changed since then.
 
     Parameters
     ----------
     folder : path
     run : int
-        Number of the run, from which the seed of the run's split is computed. Run 0 uses the saved split. Every other
-        run draws a new split. The variation over runs therefore includes the choice of the validation part.
+        Number of the run. It determines the seed of the run's validation split. Run 0 uses the split in the folder, and
+        every other run draws a new split. The variation of results over runs therefore includes the choice of the
+        validation set.
 
     Attributes
     ----------
@@ -111,9 +117,10 @@ class Prepared:
 
     @cached_property
     def split(self) -> np.ndarray:
-        """Return a mask over the rows of the training set, as an array of shape (n_train,).
+        """Return the validation split as a mask over the training instances, an array of shape (n_train,).
 
-        The mask is True for rows that models are fitted to, and False for rows for validation.
+        The mask is True for an instance that models are fitted to, and False for an instance that is held out for
+        validation.
         """
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
@@ -121,17 +128,18 @@ class Prepared:
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
     def part(self, name: str, most: int | None = None) -> DataPart:
-        """Return features X and labels Y of the part ``name``.
+        """Return the features X and the labels Y of the part ``name``.
 
-        The parts ``train`` and ``test`` are memory-mapped. The parts ``fit`` and ``val`` are copies of training rows.
-        If ``most`` is given, ``fit`` and ``val`` contain at most ``most`` rows, drawn with the split's seed.
+        The parts ``train`` and ``test`` are memory-mapped. The parts ``fit`` and ``val`` are copies of rows of the
+        training set. If ``most`` is given, at most ``most`` rows of ``fit`` or ``val`` are returned, drawn with the
+        seed of the split.
         """
         folder, rows = self._rows(name, most)
         X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the row numbers in the training set of the rows that `part` returns for ``fit`` or ``val``."""
+        """Return the numbers of the training rows that `part` returns for ``fit`` or ``val``."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
@@ -144,10 +152,10 @@ class Prepared:
         return P if rows is None else P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of instance and label that no measure counts, or None if there are no such pairs.
+        """Return the pairs of test instance and label that measures leave out, or None if there are no such pairs.
 
-        The pairs are the True entries of a boolean matrix of shape (n, m). The true labels Y do not contain these
-        pairs.
+        The result is a boolean matrix of shape (n, m) that is True at these pairs. In the true labels Y, these pairs
+        are not set.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
@@ -161,15 +169,16 @@ class Prepared:
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
-    """Return a mask that is True for the rows that models are fitted to. All other rows are for validation.
+    """Return a mask that is True for rows to fit models to, and False for rows that are held out for validation.
 
-    The validation part has ``round(validation_share * n_rows)`` rows. If ``n_rows`` is at least two, each of the two
-    parts has at least one row. The choice of rows depends only on (seed, n_rows), and is the same on every platform.
+    The number of rows for validation is ``round(validation_share * n_rows)``. However, if there are at least two rows,
+    at least one row is in each part. The random choice of rows depends only on (seed, n_rows), and is the same on every
+    platform.
 
     Returns
     -------
     ndarray of bool, shape (n_rows,)
-        True for rows that models are fitted to, False for rows for validation.
+        True for rows to fit models to, False for rows for validation.
     """
     if not 0 < validation_share < 1:
         raise XmlcError(f"validation share: found {validation_share}, expected a number between 0 and 1")
@@ -182,20 +191,20 @@ def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
 
 
 def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """Return a random sample of ``most`` row numbers from ``rows``, or all of ``rows`` if there are no more.
+    """Return a random sample of at most ``most`` row numbers from ``rows``.
 
     Parameters
     ----------
     rows : ndarray of int64
     most : int
     seed : int
-        The choice depends only on (seed, number of rows, most). A sample with a smaller ``most`` is a subset of a
-        sample with a larger ``most``.
+        The random choice depends only on (seed, number of rows, most). A smaller value of ``most`` gives a subset of
+        the sample.
 
     Returns
     -------
     ndarray of int64
-        The chosen rows, in the order of ``rows``.
+        The row numbers of the sample, in the order of ``rows``.
     """
     chosen = random_permutation(rows.size, seed, Stream.SEARCH_SAMPLE)[:most]
     return rows[np.sort(chosen)]

@@ -1,4 +1,4 @@
-"""Run `xmlc progressive`: for each instance of a shuffled stream, an online model first predicts and then learns."""
+"""Run `xmlc progressive`. An online model predicts each instance of a shuffled stream, and then learns it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ProgressiveRows = tuple[ProgressiveRow, ...]
 
 
 def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[ProgressiveRows, float, float]:
-    """Let a model first predict and then learn each instance of a stream, and score the predictions.
+    """Let an online model predict each instance of a stream and then learn it, and score the predictions.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
         An online model that is not fitted.
     X : csr_array, shape (n, d)
     Y : boolean csr_array, shape (n, m)
-        Features and labels of the stream's instances. The model visits the rows in order.
+        Features and labels of the instances of the stream. The rows have the order of the stream.
 
     Returns
     -------
     rows : tuple of ProgressiveRow
-        One row of scores for each number of instances in `xmlc.metrics.progressive.checkpoints`.
+        The scores of the first n instances, for each n in `xmlc.metrics.progressive.checkpoints`.
     constant_accuracy, cpu_seconds : float
-        Accuracy of a predictor that always returns the same label, and CPU seconds that the model needs for the whole
-        stream.
+        Accuracy of the best predictor that always returns the same label, and CPU seconds that the online model needs
+        for the stream.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
     return tuple(rows), constant, seconds
 
 
-@click.command(help="Score a model that predicts each instance, then learns it.")
+@click.command(help="Score an online model that predicts each instance of a stream, then learns it.")
 @data_option
 @estimator_option
 @name_option
@@ -74,7 +74,7 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
 def command(
     data: Path, estimator: str, name: str, parameters: Hyperparameters, seed: int, threads: int, out: Path
 ) -> None:
-    """Shuffle the training set, run the model on this stream, and write the record."""
+    """Shuffle the training set, run the model on the shuffled instances, and write the record."""
     step, model = step_to_train("progressive", Prepared(data), estimator, name, parameters, seed, threads)
     X, Y = step.data.part("train")
     order = random_permutation(X.shape[0], seed, Stream.STREAM_ORDER)

@@ -1,4 +1,4 @@
-"""Run `xmlc rank`: measure the quality and the costs of a model's rankings."""
+"""Run `xmlc rank`. The command measures the quality and the costs of a model's rankings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 
 
-@click.command(help="Rank the labels of the test set and score the ranking.")
+@click.command(help="Rank the labels of each test instance, and score the rankings.")
 @data_option
 @click.option("--model", "models", type=FOLDER, multiple=True, required=True,
-              help="Folder written by `xmlc train`; repeatable together with --training and --out.")  # fmt: skip
+              help="Folder written by `xmlc train`; repeatable with --training and --out.")  # fmt: skip
 @file_option("--training", "Record written by `xmlc train`.", multiple=True, required=True)
 @click.option(
     "--propensity",
@@ -39,7 +39,7 @@ def command(
     threads: int,
     out: tuple[Path, ...],
 ) -> None:
-    """Rank the labels of each test instance with each model, score the rankings, and write one record per model."""
+    """Rank the labels of the test instances with each model, score the rankings, and write a record for each model."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)

@@ -1,4 +1,4 @@
-"""Provide functions for all steps: read data and models, measure times without compilation, and write records."""
+"""Provide functions that several steps use to read data and models, to measure times, and to write records."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name
 
 T = TypeVar("T")
-DIGITS = 12  # Number of hexadecimal digits of a checksum in records.
+DIGITS = 12  # Number of hexadecimal digits of a checksum that a record contains.
 
 
 @dataclass(frozen=True)
 class Step:
-    """Describe a step of the workflow that works on one model.
+    """Describe a step of the workflow that works on one model and one dataset.
 
     Attributes
     ----------
     name : str
-        The subcommand of `xmlc`.
+        The name of the step's `xmlc` command.
     data : Prepared
     about : Record
-        A record that describes the model and the settings. If the model is trained, this is the record of the training.
+        A record that describes the model and the settings. For a trained model, this is the record that `xmlc train`
+        wrote.
     threads : int
     """
 
@@ -57,7 +58,7 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the fields of a record that are known last: the environment, and the costs of the step so far."""
+        """Return the fields of a record that are known only at the end of a step: the environment and the costs."""
         return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
 
     def write(
@@ -70,12 +71,12 @@ class Step:
         kind : type of Record
         out : Path
         written : Path, optional
-            Folder that the step has written, if any.
+            A folder that the step has written, in addition to the record.
         code : function, optional
-            The function of a threshold or inference method. If a user wrote the function, the record's settings contain
-            the digest of the code.
+            The Python function of a threshold or inference method. If a user wrote this function, the settings in the
+            record contain the digest of its source code.
         **content
-            The fields of the record that other kinds of records do not have.
+            The fields that only records of this kind have.
         """
         head = self.about.head_fields()
         if issubclass(kind, ModelRecord):
@@ -93,15 +94,15 @@ class TrainedStep(Step):
 
     @classmethod
     def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
-        """Read the record of a training, and open the dataset.
+        """Read the record of `xmlc train`, and open the dataset.
 
-        The validation split depends on the seed of the training.
+        The validation split of the dataset depends on the seed with which the model was trained.
         """
         about = TrainingRecord.read(training)
         return cls(name, Prepared(data, about.seed), about, threads)
 
     def load(self, folder: Path) -> SparseProbabilityEstimator:
-        """Load the model of this step from a folder."""
+        """Load the trained model from a folder."""
         return load_estimator(self.about.estimator, folder, self.threads)
 
 
@@ -113,7 +114,7 @@ class ModelStep(TrainedStep):
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds the options for a trained model and its dataset to a command.
+    """Return a decorator for commands. It adds options for a trained model and its dataset.
 
     The decorated command gets a `ModelStep` as its first argument.
     """
@@ -139,9 +140,9 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator whose name in tables is ``called``.
+    """Create an estimator, which tables name ``called``.
 
-    Return a step that can train the estimator, and the estimator itself.
+    Return a `Step` that describes the estimator, and the estimator.
     """
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
@@ -164,16 +165,14 @@ def step_to_train(
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
-    """Return the description of a prepared dataset for a record."""
+    """Return the description of a prepared dataset that records contain."""
     meta: dict[str, Any] = {**prepared.meta}
     sizes = {name: meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
 def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) -> tuple[float, float]:
-    """Compile the kernels by fitting a few rows, then fit a model and write it to a folder.
-
-    Return the times without compilation.
+    """Fit a model and write it to a folder. A first fit on a few rows, which is not timed, compiles the kernels.
 
     Returns
     -------
@@ -190,12 +189,12 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
     """Fit a model into a temporary folder next to ``out``.
 
-    The model's arrays are memory-mapped. In the ``with`` block, only a small part of the arrays stays in memory.
+    The arrays of the model are memory-mapped, so that only a small part is in memory in the ``with`` block.
 
     Yields
     ------
     seconds : float
-        Wall seconds of the training, as measured by `fit_timed`.
+        Wall seconds of fitting and writing the model, see `fit_timed`.
     """
     with temporary_folder(out) as folder:
         seconds, _ = fit_timed(model, train, folder / "model")
@@ -204,9 +203,9 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
-    """Return the features X of a part of the dataset.
+    """Return the features X of the part ``part`` of the dataset.
 
-    A model that looks up stored estimates is switched to the estimates of this part.
+    If the model looks up stored estimates, it looks up the estimates of this part from now on.
     """
     if looks_up(model):
         model.look_up(prepared, part)
@@ -216,7 +215,9 @@ def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: s
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Call ``predict`` on a few rows to compile kernels, and then on all rows. Only the second call is timed.
+    """Return the result of ``predict`` for all rows of X, and its time.
+
+    A first call of ``predict`` on a few rows compiles the kernels, and is not timed.
 
     Returns
     -------
@@ -232,9 +233,10 @@ def predict_timed(
 
 
 def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
-    """Rank k labels for each test instance. Pairs of instance and label that no measure counts are skipped.
+    """Rank the k best labels of each test instance, and measure the time.
 
-    Return the labels as int32 of shape (n, k), and the time in milliseconds per instance.
+    Pairs of instance and label that measures leave out are skipped. Return the labels as an int32 array of shape (n,
+    k), and the milliseconds per instance.
     """
     X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
     more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
@@ -249,9 +251,9 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
 def estimate_timed(
     step: ModelStep, part: str, threshold: float | np.ndarray, then: Callable[[int, sparse.csr_array], None]
 ) -> float | None:
-    """Compute estimates for a few instances to compile kernels, then for all instances of a part in blocks.
+    """Compute the estimates of a part of the dataset in blocks, and measure the time without compilation.
 
-    The measured time does not include the calls of ``then``.
+    The measured time does not include the time of ``then``.
 
     Parameters
     ----------
@@ -259,9 +261,9 @@ def estimate_timed(
     part : str
     threshold : float or ndarray, shape (m,)
     then : callable
-        Function that is called once for each block, and at least once. The arguments are the number of the block's
-        first instance, and the estimates of the block. The estimates are a CSR matrix. It contains the estimates above
-        the threshold, without pairs that no measure counts.
+        A function that is called for each block of instances, and at least once. Its arguments are the number of the
+        block's first instance, and the block's estimates as a CSR matrix. This matrix contains estimates above the
+        threshold, without pairs that measures leave out.
 
     Returns
     -------
@@ -287,9 +289,9 @@ def estimate_timed(
 def write_estimates(
     step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Write those estimates of a part that are above a minimum probability into an existing folder.
+    """Compute the estimates of a part above a minimum probability, and write them into an existing folder.
 
-    Return the memory-mapped estimates, and the time in milliseconds per instance.
+    Return the estimates as a memory-mapped matrix, and the milliseconds per instance.
 
     Raises
     ------
@@ -307,5 +309,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of counts that are given per instance, or None if there are no counts or no instances."""
+    """Return the mean of ``counts``, which contains one count per instance. Without counts, return None."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,8 +1,10 @@
-"""Run `xmlc simulate`: infer label sets from samples of known distributions, and score these sets (gfm2011, Figure 1).
+"""Run `xmlc simulate`.
 
-Both models of the paper are chains. The probability of a label depends only on the number of ones among the earlier
-labels. Therefore only this number has to be stored. Computing the matrix P of Theorem 3.1 then takes O(m^3) terms
-instead of 2^m. The expected F of a prediction is computed exactly, instead of being estimated on a test sample.
+The command infers label sets from samples of known distributions, and scores them (gfm2011, Figure 1). Both
+distributions in the paper are chains of labels: the probability of a label depends on the earlier labels. More
+precisely, it depends only on how many of the earlier labels are 1, so only this number has to be stored. The matrix P
+of Theorem 3.1 is then a sum of O(m^3) terms instead of 2^m. The expected F-measure of a prediction is computed exactly,
+without a test sample.
 """
 
 from __future__ import annotations
@@ -32,27 +34,28 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-PAIRED = 40  # The difference between MEUF and GFM has this many times the trials of the other scores.
+# The difference between MEUF and GFM is measured on this many times more trials than the scores of the methods.
+PAIRED = 40
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-# STREAMS is larger than the number of trials and than every sample size. Therefore each combination of model, sample
-# size and trial has its own random stream.
+# Each combination of model, sample size and trial has a separate random stream, because STREAMS is larger than every
+# sample size and every number of trials.
 STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
 ROUNDS = 3
-AT_LEAST = 0.02  # Minimum number of seconds for which a method runs in each round.
+AT_LEAST = 0.02  # In each round, a method runs repeatedly for at least this number of seconds.
 
 
 def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
-    """Return the conditional probabilities of m independent labels (Figure 1, left).
+    """Return the conditional probabilities of m independent labels, as in the left plot of Figure 1.
 
     Parameters
     ----------
     m : int
     prior : float
-        p(Y_i = 1), which is the same for all labels.
+        The probability p(Y_i = 1) of each label i.
 
     Returns
     -------
@@ -63,14 +66,14 @@ def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
 
 
 def dependent_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of the dependent labels in Figure 1, centre.
+    """Return the conditional probabilities of m dependent labels, as in the centre plot of Figure 1.
 
-    The conditional probabilities are logistic. The linear part of label i is -(i - 1)/2 + sum_{j<i} y_j, with i from 1.
+    The logit of label i is -(i - 1)/2 + sum_{j<i} y_j, if labels are counted from 1.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        The entries have the same meaning as for `independent_labels`. In the matrix, i starts from 0.
+        An entry has the same meaning as in `independent_labels`. Rows of the matrix are counted from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
@@ -79,16 +82,17 @@ def signed_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
 
     This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
-    1/2. MEUF then predicts every label, and so does the F-maximiser. In the logistic model of this distribution, labels
-    are coded as -1 and +1, and the constant is -1. The linear part is -1 + sum_{j<i} (2 y_j - 1). The empty set has
-    probability 0.6, and the set of all labels is a second mode. The empty set is the best prediction, but MEUF treats
-    the marginals as probabilities of independent labels. Expected F is between 0.17 and 0.6, similar to the axis of the
-    paper's plot (0.2 to 0.6). With the published model, expected F is between 0.46 and 0.55.
+    1/2. For such marginals, MEUF predicts every label, and so does the F-maximiser. In this distribution, the logit of
+    label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty set has probability 0.6, and the
+    set of all labels is a second mode. The best prediction is the empty set. MEUF does not find it, because it treats
+    labels with these marginals as independent. The expected F-measures are between 0.17 and 0.6, similar to the axis of
+    the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected F-measures are between
+    0.46 and 0.55.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        The entries have the same meaning as for `independent_labels`.
+        An entry has the same meaning as in `independent_labels`.
     """
     return elementwise.sigmoid(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
 
@@ -97,7 +101,7 @@ MODELS = {"independent": independent_labels, "dependent": dependent_labels, "dep
 
 
 def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
-    """Compute the matrix P and p(Y = 0) of a chain by a forward and a backward pass over (label, number of ones).
+    """Compute the matrix P and p(Y = 0) of a chain, by dynamic programming over (label, number of ones).
 
     Parameters
     ----------
@@ -107,13 +111,13 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     Returns
     -------
     LabelsBySize
-        The distribution of one instance, for all sizes 1 .. m of label sets.
+        The distribution for one instance, with all sizes 1 .. m of label sets.
 
     Notes
     -----
-    Let a_i(c) be the probability of c ones before label i. Let b_i(c, s) be the probability of s ones in all, given c
-    ones before label i. Then p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). The time is O(m^3), and the memory
-    is O(m^2).
+    Let a_i(c) be the probability that c of the labels before label i are 1. Let b_i(c, s) be the probability that s of
+    all labels are 1, if c of the labels before label i are 1. With these probabilities, p_is = sum_c a_i(c) p(Y_i = 1 |
+    c) b_{i+1}(c + 1, s). The computation takes O(m^3) time and O(m^2) memory.
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))
@@ -123,9 +127,10 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    after = np.eye(m + 1)  # Rows: number of ones among labels 0 .. i. Columns: number of ones among all labels.
+    # Rows stand for the number of ones among labels 0 .. i, and columns for the number of ones among all labels.
+    after = np.eye(m + 1)
     for i in reversed(range(m)):
-        # The sum adds rows one by one, so that the order of additions is fixed.
+        # The sum adds the rows one by one, so that the order of additions is fixed.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
@@ -133,13 +138,13 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Return the expected F of each prediction under one known distribution (gfm2011, equation 6), with 0/0 = 1.
+    """Return the expected F-measure of each prediction under a known distribution (gfm2011, equation 6), with 0/0 = 1.
 
     Parameters
     ----------
     Y_hat : csr_array of bool, shape (n, m)
     truth : LabelsBySize
-        The distribution of one instance.
+        The distribution for one instance.
 
     Returns
     -------
@@ -147,7 +152,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     """
     m = Y_hat.shape[1]
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
-    # The sum adds sizes one by one, so that the order of additions is fixed.
+    # The sum adds the sizes one by one, so that the order of additions is fixed.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
     n, k = Y_hat.shape[0], np.diff(Y_hat.indptr)
     sums = np.bincount(np.repeat(np.arange(n), k), gains[Y_hat.indices, np.repeat(k, k) - 1], n)
@@ -155,14 +160,14 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
 
 
 def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: int) -> Samples:
-    """Return ``n_samples`` random label vectors of a chain for each of ``n`` instances.
+    """Draw ``n_samples`` label vectors from a chain for each of ``n`` instances.
 
     Parameters
     ----------
     conditionals : ndarray of float64, shape (m, m)
     n_samples, n : int
     seed, stream : int
-        Instance t uses the random stream (seed, stream + t) for every n.
+        Instance t uses the random stream (seed, stream + t). The stream does not depend on n.
     """
     m = conditionals.shape[0]
     drawn = np.empty((n, n_samples, m), dtype=bool)
@@ -173,25 +178,26 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 def simulate(
     seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
-    """Infer label sets from samples of each model in `MODELS`, and score the label sets by the exact expected F.
+    """Infer label sets from samples of each distribution in `MODELS`, and compute their exact expected F-measures.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Number of independent trials for each model and sample size, at least two. The difference between MEUF and GFM
-        is measured on `PAIRED` times as many trials. All other scores are measured on the first of these trials.
+        Number of independent trials for each distribution and sample size, at least two. The difference between MEUF
+        and GFM is the mean over `PAIRED` times as many trials. All other scores are means over the first ``n_trials``
+        trials.
     sample_sizes : sequence of int
-        Numbers of samples, in ascending order.
+        Numbers of label vectors per instance, in ascending order.
     m : int
         Number of labels.
     n_jobs : int or None
-        Threads. The result is bit-identical for any number of threads.
+        Number of threads. The result is bit-identical for any number of threads.
 
     Returns
     -------
     dict of ModelScores
-        The scores of each model, by the model's name.
+        The scores for each distribution. The keys are the names in `MODELS`.
     """
     return {
         name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
@@ -222,34 +228,37 @@ def _simulate_model(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means of ``scores`` over trials (the last axis), and the standard errors of these means."""
+    """Return the means and their standard errors over the last axis of ``scores``, which contains the trials."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
 
 
 def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F of a method that knows the distribution exactly. This is the limit for many samples."""
+    """Return the expected F-measure of a method that knows the distribution.
+
+    With a growing number of samples, the scores of the method approach this limit.
+    """
     known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # Inference returns None only after a time limit, which is not set here.
+    assert found is not None  # The result of inference is None only after a time limit, and no time limit is set here.
     return found[0]
 
 
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
-    """Measure how the time of inference from samples grows with the number of labels (Figure 1, right).
+    """Measure how the inference time grows with the number of labels (gfm2011, Figure 1, right).
 
-    One thread runs the methods in turns. The time of a method is the minimum over `ROUNDS` rounds. Each method first
-    runs once without a measurement, so that no time includes compilation. All trials with the same number of labels are
-    instances of a single call.
+    The methods run in turns, with one thread. The measured time of a method is the minimum over `ROUNDS` rounds. Before
+    the first round, each method runs once, so that no measured time includes compilation. Each call of a method handles
+    all instances with the same number of labels.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Number of independent instances for each number of labels.
+        Number of simulated instances for each number of labels.
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
@@ -267,9 +276,9 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
 
 
 def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
-    """Return a function without arguments that calls a method on samples.
+    """Return a function without arguments that infers label sets from ``samples`` by a method.
 
-    If the method takes marginals, each call also computes the marginals from the samples.
+    If the method takes marginals, the function also computes the marginals from the samples.
     """
     chosen = METHODS[method]
     read = marginals_of if chosen.takes != "joint" else lambda given: given
@@ -280,7 +289,7 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
 @threads_option
 @record_option
 def command(threads: int, out: Path) -> None:
-    """Simulate, measure times and write the record."""
+    """Compute the scores, measure the times, and write the record."""
     SimulationRecord(
         seed=SEED,
         trials=N_TRIALS,

@@ -1,9 +1,9 @@
-"""Search hyperparameters by SMAC, as plt2016 does (Section 6.1, Appendix C). This module requires the package ``smac``.
+"""Search for hyperparameters by SMAC, like plt2016 (Section 6.1, Appendix C).
 
-SMAC is sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for
-general algorithm configuration", LION 2011). A random forest that is fitted to all earlier trials predicts the mean and
-the variance of the objective. The next trial is the one with the largest expected improvement. This module calls the
-program SMAC3.
+This module requires the package ``smac``. The method SMAC is sequential model-based optimisation (Hutter, Hoos and
+Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011). Its model is a
+random forest, which predicts the mean and the variance of the objective from all earlier trials. The next trial has the
+hyperparameters with the largest expected improvement. The search itself is done by the library SMAC3.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from smac.runhistory import TrialInfo, TrialValue
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.ranges import Range, Space, TrialObjective
 
-DETERMINISTIC_SEED = 0  # SMAC gives this seed to each trial of a deterministic objective.
+DETERMINISTIC_SEED = 0  # If the objective is deterministic, SMAC gives this seed to each trial.
 
 
 def smac_search(
     space: Space, objective: TrialObjective, budget: int, seed: int, first: Hyperparameters | None = None
 ) -> None:
-    """Try ``first``, then the hyperparameters that SMAC's facade for hyperparameter optimisation proposes.
+    """Run trials of SMAC's facade for hyperparameter optimisation, after a trial of ``first``.
 
-    The first quarter of the trials is a Sobol design. Afterwards, a model of all earlier trials chooses each trial. No
-    decision depends on measured times. However, SMAC iterates over sets of strings, so the trials also depend on
-    PYTHONHASHSEED. The search ends early if no untried values are left in the space. SMAC writes its files to a
-    temporary folder, which is removed afterwards.
+    The first quarter of the trials is a Sobol sequence. Each later trial is chosen by a model of all earlier trials.
+    The choice of trials does not depend on measured times. However, SMAC iterates over sets of strings, so the trials
+    also depend on PYTHONHASHSEED. The search ends early if all combinations of values have been tried. SMAC writes
+    files to a temporary folder, which is deleted after the search.
     """
     configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # SMAC may cause warnings, for example from the mean of an empty array if all remaining points have been tried.
+        # SMAC may cause warnings of NumPy, for example if all remaining combinations of values have been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         place = Path(folder)
         scenario = Scenario(configurations, output_directory=place, deterministic=True, n_trials=budget, seed=seed)
-        # By default, SMAC refits its model after every eight trials. Here SMAC refits the model after every trial,
-        # because this takes little time compared with a trial.
+        # By default, SMAC refits its model after every eight trials. Here, SMAC refits the model after every trial,
+        # because refitting is fast compared with a trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         if first is not None:
@@ -60,9 +60,9 @@ def smac_search(
 
 
 def _parameter(name: str, values: Range) -> Any:
-    """Convert a range to a hyperparameter of ConfigSpace.
+    """Convert a range to a hyperparameter of the library ConfigSpace.
 
-    A finite choice becomes the indices 0, 1, ... of its values.
+    If the range is a list of values, the hyperparameter is the index 0, 1, ... of a value. its values.
     """
     if values.values:
         return Categorical(name, list(range(len(values.values))))
@@ -72,10 +72,10 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _value(values: Range, chosen: Any) -> object:
-    """Return the value of a hyperparameter in a trial that SMAC proposes.
+    """Return the value of a hyperparameter from the choice that SMAC proposes.
 
-    A number is rounded as a person would type it (`Range.typed`).
+    If the value is a number, it is rounded to a few digits (`Range.typed`).
 
-    SMAC's model uses the number before rounding, which differs by at most half a unit of the third digit.
+    The model of SMAC is fitted to the number before rounding, which differs by at most half a unit of the third digit.
     """
     return values.values[int(chosen)] if values.values else values.typed(float(chosen))

@@ -1,4 +1,4 @@
-"""Run `xmlc sweep`: measure ranking quality and tree depth for several values of one hyperparameter."""
+"""Run `xmlc sweep`. The command measures ranking quality and tree depth for several values of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Train and rank with each value.
+    """Train a model with each value of the hyperparameter, and rank the test set with each model.
 
-    Hyperparameters from options override the hyperparameters in the record of the training.
+    Hyperparameters in ``--parameters`` override the hyperparameters in the training record.
     """
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.split != "full" or step.about.dataset.digest != step.data.digest:
-        raise XmlcError(f"{training}: found another training, expected one on the whole training set of {data}")
+        raise XmlcError(
+            f"{training}: found a record of another model, expected one trained on the whole training set of {data}"
+        )
     step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
     rows = tuple(train_and_rank(step, hyperparameter, json.loads(value), out) for value in values)
     step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads))
 
 
 def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> SweepRow:
-    """Train with one value of a hyperparameter into a temporary folder next to the record, and rank the test set."""
+    """Train a model with one value of the hyperparameter ``swept``, and rank the test set."""
     about = step.about
     model = make_estimator(about.estimator, about.hyperparameters | {swept: value}, about.seed, step.threads)
     with trained_beside(out, model, step.data.part("train")) as seconds:

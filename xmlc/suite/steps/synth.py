@@ -1,4 +1,4 @@
-"""Write a synthetic dataset: training and test set as text, the true posteriors, and a description of the source."""
+"""Write a synthetic dataset: two sets of texts, the true posteriors, and a description of the source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from xmlc.data.writer import repository_writer
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, file_facts, load_catalogue
 from xmlc.suite.options import catalogue_option
 
-ROWS_AT_A_TIME = 1 << 16  # Maximum number of rows of X and Y in memory at a time. All posteriors are in memory at once.
+# Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in memory.
+ROWS_AT_A_TIME = 1 << 16
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
@@ -32,7 +33,7 @@ KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": Obj
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
     """Draw a dataset at random, and write it to the folder ``out``.
 
-    The folder is created only when all its files are complete.
+    The folder appears only after all files are written.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Values of all parameters in `SIZES`, and of the kind's other parameters whose values differ from the defaults.
+        Parameters of the kind of dataset. All parameters in `SIZES` are required, and other parameters have defaults.
     out : Path
     n_jobs : int
         Threads.
@@ -48,7 +49,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     Raises
     ------
     XmlcError
-        The kind has no such parameter, or a value is out of range.
+        The kind of dataset does not have one of the parameters, or the value of a parameter is out of range.
     """
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
@@ -79,15 +80,15 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @click.option(
     "--one-in",
     type=click.IntRange(1),
-    help="Use the key `shape`: all features and labels, but only one in this many instances.",
+    help="Use the key `shape` of the dataset. The number of instances is divided by this number.",
 )
 @catalogue_option
 @threads_option
 def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
-    """Generate a synthetic dataset of the catalogue.
+    """Generate a synthetic dataset that is described in the catalogue.
 
-    The key `synthetic` describes multi-label data with known posteriors, or few-shot multi-class data. With --one-in,
-    the key `shape` describes data as large as a real set.
+    The key `synthetic` of the catalogue entry describes multi-label data with known posteriors, or few-shot multi-class
+    data. With --one-in, the key `shape` of the entry is used, which describes data of the size of a real dataset.
     """
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)

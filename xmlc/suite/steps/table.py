@@ -1,4 +1,4 @@
-"""Run `xmlc table`: build one table of a paper from records."""
+"""Run `xmlc table`. The command builds one table of a paper from records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xmlc.suite.results.settings import settings_of
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
 @click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
-@file_option("--suite", "YAML file of the suite; Table 3 prints its ranges.")
+@file_option("--suite", "YAML file of the suite. Table 3 prints the search ranges in this file.")
 @titles_option
 @click.option(
     "--out",

@@ -1,4 +1,4 @@
-"""Run `xmlc thresholds`: tune thresholds on estimates of the validation set, and evaluate them on the test set."""
+"""Run `xmlc thresholds`. The command tunes thresholds on the validation set, and evaluates them on the test set."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import METHODS, Tuned, fit_unlabelled, scores_of, tune
 
-Estimated = Mapping[str, sparse.csr_array]  # Maps a part, ``val`` or ``test``, to the estimates of this part.
+# Maps a part of the dataset, ``val`` or ``test``, to estimates for the part.
+Estimated = Mapping[str, sparse.csr_array]
 Scores = dict[str, float]
 
 
 def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
-    """Tune thresholds over the grid of a method, and return the result and the time of tuning.
+    """Tune thresholds by a method, and return the tuned thresholds and the time of tuning.
 
-    The grid point with the best value of the method's measure on the validation set is chosen. Each grid point is also
-    scored on the test set.
+    The method tries the points of a grid, and selects the point with the best score on the validation set. The
+    thresholds of each grid point are also scored on the test set.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     spe : mapping of str to csr_array of float32, shape (n, m)
         Estimates for the parts ``val`` and ``test``.
     min_probability : float
-        The minimum probability with which the estimates are stored.
+        The minimum probability above which estimates are stored.
     method : str
         A name in `xmlc.thresholds.sweeps.METHODS`.
 
@@ -56,7 +57,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     -------
     tuned : Tuned
     seconds : float
-        Wall seconds of tuning, without compilation and without scoring the test set.
+        Wall seconds of tuning, without compilation and without the scores on the test set.
     """
     (_, Y_fit), (_, Y_val), (_, Y_test) = (step.data.part(part) for part in ("fit", "val", "test"))
     names, prior, test_seconds, spe_test = scores_of(method), priors(Y_fit), [0.0], as_estimates(spe["test"])
@@ -68,7 +69,7 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 
     few = min(WARM_UP_ROWS, Y_val.shape[0])
     tune_on = partial(tune, method, priors=prior, min_probability=min_probability)
-    tune_on(some_rows(spe["val"], 0, few), Y_val[:few])  # This untimed call compiles the kernels.
+    tune_on(some_rows(spe["val"], 0, few), Y_val[:few])  # This call compiles the kernels, and is not timed.
     tuned, seconds = timed(partial(tune_on, spe["val"], Y_val, score_test=score_test, unlabelled=spe_test))
     return tuned, seconds - fsum(test_seconds)
 
@@ -76,13 +77,13 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
 
-    The model predicts from the features. These predictions are compared with predictions from the saved estimates
-    ``spe`` of shape (n, m). The time does not include the comparison.
+    The label sets are predicted by the model from the features. They are compared with label sets from the saved
+    estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
 
     Raises
     ------
     XmlcError
-        The predictions of the model differ from the predictions from its saved estimates.
+        The label sets of the model differ from the label sets of the saved estimates.
     """
 
     def compare(first: int, answer: sparse.csr_array) -> None:
@@ -98,14 +99,15 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
 
 
 def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Return the scores of thresholds on the validation set and on the test set, and resampled test scores.
+    """Return scores of thresholds on the validation set, on the test set, and on resampled test sets.
 
-    A score is computed for every measure. Without estimates for the validation set, the validation scores are empty.
+    Scores are computed by all measures of label sets. If there are no estimates for the validation set, its scores are
+    empty.
     """
     validation = {}
     if "val" in spe:
         validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
-    # All bootstrap replicates use the same label sets, so the label sets are computed only once.
+    # The label sets are computed only once, because they are the same in all bootstrap replicates.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
@@ -114,7 +116,7 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
 
 
 def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
-    """Predict label sets for the test set with the best thresholds, score them, and write ``<method>.json``."""
+    """Predict label sets for the test set with tuned thresholds, score them, and write the file ``<method>.json``."""
     grid = tuple(GridScores(**point._asdict()) for point in tuned.grid)
     parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
     ms = predict_test(step, spe["test"], tuned.thresholds)
@@ -139,9 +141,9 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
 
 
 def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
-    """Evaluate methods that need no validation set, with a model that is trained on the whole training set.
+    """Evaluate methods without a validation set, with a model that is trained on the whole training set.
 
-    Write one record per method.
+    The function writes one record for each method.
 
     Parameters
     ----------
@@ -149,15 +151,15 @@ def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability
     methods : iterable of str
         Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
     min_probability : float
-        Only test estimates above this probability are used.
+        Only estimates above this probability are computed for the test set.
     out : Path
-        Folder in which ``<method>.json`` is written for each method.
+        Folder into which the file ``<method>.json`` of each method is written.
     """
     prior = priors(step.data.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
         spe, _ = write_estimates(step, "test", min_probability, Path(place))
         for method in methods:
-            # This untimed call compiles the kernels.
+            # This call compiles the kernels, and is not timed.
             fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
             found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(min_probability)))
@@ -165,13 +167,13 @@ def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and write a record with calibration errors.
+    """Calibrate estimates on the validation set, and write a record of calibration errors on the test set.
 
-    The record contains the errors of the estimates on the test set before and after calibration.
+    The record contains the errors before and after the calibration.
 
-    An error is the distance between estimates and observed frequencies of true labels. The errors before and after
-    calibration are measured on the labels that the original estimates rank first. The calibration is a step function,
-    so ties of calibrated estimates would otherwise decide which labels rank first.
+    A calibration error is the distance between estimates and the observed frequencies of true labels. Both errors are
+    measured on the labels that the uncalibrated estimates rank first. After the calibration, estimates often tie,
+    because the calibration is a step function. Such ties would otherwise decide which labels rank first.
     """
     (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)
@@ -193,12 +195,14 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @click.command()
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
-@click.option("--min-probability", type=float, default=0.0, help="Without --estimates, omit smaller probabilities.")
+@click.option(
+    "--min-probability", type=float, default=0.0, help="Without --estimates, ignore estimates up to this one."
+)
 @extension_option
 @click.argument("methods", nargs=-1)
-@out_option("Folder for <method>.npy.", required=False, name="--thresholds")
-@file_option("--calibration", "JSON record to write with the calibration of --estimates.")
-@out_option("Folder for <method>.json, one record per method.")
+@out_option("Folder to write, with the thresholds <method>.npy of each METHOD.", required=False, name="--thresholds")
+@file_option("--calibration", "JSON record to write, with the calibration errors of --estimates.")
+@out_option("Folder to write, with one record <method>.json for each METHOD.")
 def command(
     step: ModelStep,
     estimates: Path | None,
@@ -208,10 +212,10 @@ def command(
     calibration: Path | None,
     out: Path,
 ) -> None:
-    """Tune thresholds by each METHOD, and evaluate them.
+    """Tune thresholds by each METHOD, and evaluate the label sets of these thresholds.
 
-    Thresholds are tuned on the validation set and evaluated on the test set. Without --estimates each METHOD must be
-    one that needs no validation set.
+    Thresholds are tuned on the validation set, and evaluated on the test set. If you do not use --estimates, each
+    METHOD must be one that needs no validation set.
     """
     if estimates is None:
         if calibration:
@@ -226,7 +230,7 @@ def command(
             try:
                 tuned, seconds = tune_timed(step, spe, min_probability, method)
                 evaluate(step, spe, method, tuned, seconds, folder)
-            except Exception as error:  # A method that a user wrote may raise any error.
+            except Exception as error:  # A user's threshold method may raise any error.
                 let_through(error)
                 said = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
                 raise XmlcError(f"threshold method {method}: {said}") from error

@@ -1,4 +1,4 @@
-"""Run `xmlc train`: train an estimator on a part of a dataset, once for each seed."""
+"""Run `xmlc train`. The command trains an estimator on a part of a dataset, once with each seed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SPLITS_OF: dict[str, TrainingSplit] = {"train": "full", "fit": "80"}
 @click.command(help="Train an estimator, and write the model and its costs.")
 @data_option
 @click.option("--part", type=click.Choice(["train", "fit"]), default="train", show_default=True,
-              help="Train on the whole training set, or on the 80 % outside validation.")  # fmt: skip
+              help="train: the whole training set. fit: the instances outside the validation set.")  # fmt: skip
 @estimator_option
 @name_option
 @parameters_option
-@file_option("--tuned", "File written by `xmlc tune`, whose best values override --parameters.")
+@file_option("--tuned", "File written by `xmlc tune`. The best values in it override --parameters.")
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
-              help="Seed of estimator and split; repeatable together with --out and --record.")  # fmt: skip
+              help="Seed of estimator and validation split; repeatable with --out and --record.")  # fmt: skip
 @threads_option
 @out_option("Folder for the model.", multiple=True)
 @file_option("--record", "JSON record to write.", multiple=True, required=True)

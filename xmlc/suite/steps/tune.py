@@ -1,7 +1,7 @@
-"""Run `xmlc tune`: search for the hyperparameters with the highest P@1 on the validation set.
+"""Run `xmlc tune`. The command searches for the hyperparameters with the highest P@1 on a validation set.
 
-A search trains on 80 % of the training set and validates on 20 % (plt2016, Section 6.1 and Appendix C). The module
-`smac_search` contains the search by SMAC.
+A search trains models on 80 % of the training set, and validates them on the other 20 % (plt2016, Section 6.1 and
+Appendix C). The module `smac_search` contains the search by SMAC.
 """
 
 from __future__ import annotations
@@ -40,39 +40,39 @@ from xmlc.suite.steps.run import dataset_of, trained_beside
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 METHODS = ("random", "smac")
 IN_STAGES = "stages"
-IN_ONE = 45  # The score of an instance is the mean of P@1, P@3 and P@5, as a whole number of units of 1/45.
+IN_ONE = 45  # The mean of P@1, P@3 and P@5 of an instance is a multiple of 1/45.
 
 
 @dataclass(frozen=True)
 class Search:
     """Describe a search for hyperparameters."""
 
-    #: Name of the search method in the search result.
+    #: Name of the search method, which the search result contains.
     method: str
     #: Maximum number of trials.
     budget: int
     #: The ranges or the stages from the configuration.
     space: object
-    #: Pairs of a hyperparameter and a value that the search may try. For an interval, the pairs contain only the two
-    #: ends.
+    #: Pairs of a hyperparameter and a value that the search may try, so that they can be checked before the search. If
+    #: the range is an interval, only its two ends are included.
     tried: list[tuple[str, object]]
-    #: Function that runs the search. Its argument is the objective function.
+    #: A function that runs the search and calls its argument, the objective function, for each trial.
     run: Callable[[TrialObjective], None]
-    #: Number of 80/20 splits. The objective is the mean of P@1, P@3 and P@5 over these splits, or P@1 on the first
-    #: split if ``splits`` is None.
+    #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
+    #: over these splits. If ``splits`` is None, it is P@1 on one split.
     splits: int | None = None
-    #: Maximum number of instances for training a trial, and maximum number of instances for scoring a trial. None sets
-    #: no limit.
+    #: Maximum number of training instances of a trial (``fitted``), and of instances that score a trial
+    #: (``validated``). None means no limit.
     fitted: int | None = None
     validated: int | None = None
-    #: Hyperparameters that all trials use instead of the configured values. The final model does not use these values.
+    #: Hyperparameters that replace the configured values in all trials, but not in the final model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
 
     @property
     def chosen_by(self) -> str:
         """Return a text that describes the objective that the search maximises."""
         what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
-        return f"{what} on the 20 % of the training set that validation holds"
+        return f"{what} on the 20 % of the training set held out for validation"
 
     def worth(self, trial: Trial) -> float:
         """Return the value of the objective for one trial."""
@@ -80,7 +80,7 @@ class Search:
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Return a search in the ranges ``space``. ``first`` contains the hyperparameters of the first trial.
+    """Return a search in the ranges ``space``, whose first trial has the hyperparameters ``first``.
 
     Raises
     ------
@@ -96,21 +96,21 @@ def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, 
 def in_stages(
     stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, trial_overrides: Hyperparameters
 ) -> Search:
-    """Return a search in stages.
+    """Return a search in stages of fixed trials.
 
     Parameters
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        Average number of labels of an instance. In a trial, a hyperparameter may have the text `LABELS_PER_INSTANCE` as
-        its value, which stands for this number.
+        Average number of labels per instance. If a hyperparameter has the value `LABELS_PER_INSTANCE` in a trial, this
+        value is replaced by the average number.
     splits : int or None
-        Number of splits on which each trial is scored. If this number is given, the next stage starts from all equally
-        good trials.
+        Number of random splits on which each trial is scored. If the number is not None, a stage extends all equally
+        good trials of the previous stage.
     sample : bool
-        Whether to train and score on a sample of the data, as for an untuned dataset.
+        Whether trials are trained and scored on samples of the instances, as for an untuned dataset.
     trial_overrides : dict
-        Hyperparameters that all trials use instead of the configured values.
+        Hyperparameters that replace the configured values in all trials.
     """
     trials = resolved(stages, labels_per_instance)
     return Search(
@@ -127,7 +127,10 @@ def in_stages(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels, rounded and at least 1."""
+    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels per instance.
+
+    This average is rounded, and at least 1.
+    """
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
         [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
@@ -136,9 +139,9 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 
 
 class Trials:
-    """Compute the objective of trials, and keep the results.
+    """Compute the objective of each trial, and keep the results of all trials.
 
-    A trial is trained on one part of each split, and scored on the other part. The test set is never used.
+    In each split, a trial trains a model on one part and scores it on the other part. The test set is not used.
 
     Parameters
     ----------
@@ -146,21 +149,22 @@ class Trials:
     folder : Path
         Folder of the prepared dataset.
     make : callable
-        Function that returns an estimator for the hyperparameters of a trial. All trials have the same seed.
+        A function that returns an estimator with the hyperparameters of a trial. All estimators have the same seed.
     out : Path
-        Path of the search result. The model of the current trial is in a temporary folder next to this path.
+        Path of the search result. During a trial, its model is in a temporary folder next to this path.
     progress : Progress
-        Progress bar that counts the trials.
+        The progress bar, which counts the trials.
     about : str
-        Text at the start of the line that is printed for each trial.
+        Text with which the printed line of each trial begins.
 
     Attributes
     ----------
     done : list of Trial
-        The trials in order, each with hyperparameters, precisions (from 0 to 1), training seconds and paired errors. A
-        paired error is the standard error of the difference from an earlier trial on the same instances.
+        The trials in order. Each trial has hyperparameters, precisions (from 0 to 1), training seconds and paired
+        errors. A paired error is the standard error of the difference between this trial and an earlier trial on the
+        same instances.
     instances : int
-        Number of distinct instances in the validation parts of all splits.
+        Number of distinct validation instances of all splits.
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
@@ -173,15 +177,15 @@ class Trials:
         self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Run a trial with the given hyperparameters, and return the value of its objective."""
+        """Run a trial with the given hyperparameters, and return its value of the objective."""
         found, seconds = [], 0.0
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
             with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    # The certified search finds the same labels as the exact search, and reads a memory-mapped model
-                    # node by node.
+                    # The certified search of a PLT finds the same labels as the exact search, but reads a memory-mapped
+                    # model node by node.
                     model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
@@ -195,24 +199,26 @@ class Trials:
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
         self._progress.update(1)
-        # The line is printed to standard output, because the workflow redirects only standard error to a log.
+        # The line is printed to standard output, so that users see it. The workflow redirects standard error to a log
+        # file.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
-    """Return the standard error of the mean difference between two trials. The splits may share instances.
+    """Return the standard error of the mean difference between two trials.
 
-    The function sums whole numbers, so the error is exactly 0 if all differences are 0.
+    The validation parts of different splits may overlap. The error is exactly 0 if all differences are 0, because the
+    function sums whole numbers.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        The difference between the two trials' scores of each instance, summed over the splits that contain the
-        instance.
+        The difference of the two trials' scores of each instance, summed over the splits in which the instance is a
+        validation instance.
     times : ndarray of int64, shape (n,)
-        The number of splits that contain each instance.
+        The number of splits in which each instance is a validation instance.
     """
     n, in_all, total = times.size, int(times.sum()), int(differences.sum())
     squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
@@ -221,18 +227,19 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 
 
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
-    """Call ``objective`` with each trial of the stages, one stage after another.
+    """Call ``objective`` for each trial of the stages, one stage after another.
 
-    A trial combines the best trial of all earlier stages with values of its own stage, which take precedence. If
-    several trials are equally good, the first of these trials counts as the best. No trial is repeated.
+    The hyperparameters of a trial are those of the best trial of all earlier stages, updated by the values in the
+    trial's stage. If several trials are equally good, the first of them is the best trial. A trial with the same
+    hyperparameters as an earlier trial is skipped.
 
     Parameters
     ----------
     stages : list of list of dict
     objective : callable
-        Function that returns the number to maximise for given hyperparameters.
+        Function from hyperparameters to the number to maximise.
     ties : bool
-        Whether to combine the next stage with all equally good trials, instead of with only the first of these trials.
+        Whether a stage extends all equally good trials, instead of only the first of these trials.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -252,30 +259,31 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
 def search_in_ranges(
     method: str, space: Space, objective: TrialObjective, budget: int, seed: int, given: Hyperparameters
 ) -> None:
-    """Call ``objective`` with up to ``budget`` trials. The first trial has the given hyperparameters.
+    """Call ``objective`` for at most ``budget`` trials.
 
-    Therefore the best trial is at least as good as the given hyperparameters. If one of the given values is missing or
-    outside its range, the first trial is left out. The result may then be worse than the given hyperparameters.
+    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. If one of these
+    hyperparameters is missing or outside its range, this trial is skipped. In this case, the best trial may be worse
+    than the given hyperparameters.
 
     Parameters
     ----------
     method : {"random", "smac"}
-        ``smac`` ends early if no untried values are left in the space.
+        The method ``smac`` ends early if all combinations of values have been tried.
     space : dict of str to Range
     objective : callable
-        Function that returns the number to maximise, given a value of each hyperparameter. The number must be finite.
+        Function from hyperparameters to the number to maximise. This number must be finite.
     budget : int
         Number of trials, at least 1.
     seed : int
-        A seed that is not negative. The trials depend on the seed, the space, the given values and the results of
+        The seed of the search, at least 0. The trials depend on the seed, ``space``, ``given`` and the results of
         ``objective``.
     given : dict of str to value
-        Configured hyperparameters. Values outside the ranges are ignored.
+        Configured hyperparameters. A value outside its range is ignored.
 
     Raises
     ------
     XmlcError
-        The package of the search method is not installed.
+        The package for the search method is not installed.
     """
     first = {name: given[name] for name in space if name in given and given[name] in space[name]}
     known = first if len(first) == len(space) else None
@@ -292,7 +300,7 @@ def search_in_ranges(
 
 
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
-    """Yield ``n_trials`` random sets of hyperparameters.
+    """Yield the hyperparameters of ``n_trials`` random trials.
 
     Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter search.
     """
@@ -301,24 +309,31 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
         yield {name: space[name].at(float(random_unit(np.uint64(key), i))) for i, name in enumerate(sorted(space))}
 
 
-@click.command(help="Search hyperparameters by P@1 on the validation set.")
+@click.command(help="Search for the hyperparameters with the highest P@1 on the validation set.")
 @data_option
 @estimator_option
-@json_option("--parameters", "Hyperparameters as a JSON object. Trials after the first replace the searched ones.")
-@json_option("--space", 'Ranges as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.', default=None)
+@json_option(
+    "--parameters",
+    "Hyperparameters as a JSON object. Trials replace some values; with --space, the first trial does not.",
+)
+@json_option(
+    "--space",
+    'Ranges of hyperparameters as JSON, such as {"gamma": {"low": 0.1, "high": 10, "log": true}}.',
+    default=None,
+)
 @click.option(
     "--stages",
     help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
-    ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous one. --method and --budget'
-    " are ignored.",
+    ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous stage. The options --method'
+    " and --budget have no effect.",
 )
-@json_option("--trial-overrides", "With --stages, values for trials only, not for the final model.")
+@json_option("--trial-overrides", "With --stages, hyperparameters of all trials, but not of the final model.")
 @click.option(
     "--sample",
     is_flag=True,
     help=f"With --stages, train on at most {MOST_FITTED} instances and validate on at most {MOST_VALIDATED}.",
 )
-@file_option("--tuned", "With --stages, result of an earlier search. Its best values are the first trial.")
+@file_option("--tuned", "With --stages, file written by an earlier `xmlc tune`. Its best trial is the first trial.")
 @click.option(
     "--splits",
     type=click.IntRange(min=1),
@@ -347,7 +362,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Run a search without reading the test set, and write the search result."""
+    """Run a search, and write the search result. The test set is not read."""
     if (space is None) == (stages is None):
         raise XmlcError("found both or none of --space and --stages, expected one of them")
     if tuned is not None and stages is None:
@@ -375,7 +390,7 @@ def command(
         dataset=dataset_of(prepared),
         estimator=estimator,
         method=search.method,
-        budget=budget if stages is None else len(trials.done),  # A search in stages leaves out repeated trials.
+        budget=budget if stages is None else len(trials.done),  # A search in stages skips repeated trials.
         chosen_by=search.chosen_by,
         space=search.space,
         fixed=fixed,
@@ -390,9 +405,9 @@ def command(
 
 
 def check_tried(search: Search, estimator: str) -> None:
-    """Raise an error if a search contains an unknown hyperparameter or an invalid value.
+    """Raise an error if a search may try an unknown hyperparameter or an invalid value.
 
-    This check runs before any training.
+    The check runs before any trial.
     """
     first = make_estimator(estimator, dict(reversed(search.tried)), 0, 1)
     for name, value in search.tried:
@@ -400,12 +415,12 @@ def check_tried(search: Search, estimator: str) -> None:
 
 
 def parse_stages(text: str) -> Stages:
-    """Return the stages that a JSON text describes.
+    """Return the stages that the JSON text contains.
 
     Raises
     ------
     XmlcError
-        The text is not JSON, or does not describe stages.
+        The text is not JSON, or does not contain stages.
     """
     try:
         content = json.loads(text)
