@@ -147,7 +147,7 @@ programs: $(ENV)/has-base $(ENV)/has-baselines
 bits: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" python -m benchmarks bits --demo --cores $(CORES) $(DATA:%=--data %)
 
-# `test` omits the slow tests, which check in whole runs what fast tests check in part. `test-all` runs all tests.
+# `test` omits the slow tests, which repeat checks of the fast tests in whole runs. `test-all` runs all tests.
 PYTEST = PATH="$(BIN):$$PATH" python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 test: $(ENV)/has-test
@@ -165,8 +165,8 @@ bounds: $(ENV)/has-test
 test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
-# `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. CI runs the same tests with
-# fewer inputs and fewer moments, to save time.
+# `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. CI runs the tests of `fuzz`
+# with fewer inputs and fewer moments, to save time.
 N ?= 100000
 
 fuzz: $(ENV)/has-test

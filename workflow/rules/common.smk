@@ -59,7 +59,7 @@ def source(wildcards):
 
 
 def mirror(wildcards, output):
-    """Return the option `--mirror`. Because of the argument `output`, a new mirror reruns no jobs."""
+    """Return the option `--mirror`. The unused argument `output` keeps a new mirror from rerunning jobs."""
     return ["--mirror", project.settings.mirror] if project.settings.mirror else []
 
 

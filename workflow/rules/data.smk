@@ -1,4 +1,5 @@
-# These rules fetch datasets from a source and convert them to arrays on disk. Simulations need no dataset.
+# These rules fetch datasets from a source and convert them to arrays on disk. The rule for simulations needs no
+# dataset.
 rule download:
     output:
         directory("resources/{dataset}"),

@@ -2,8 +2,8 @@
 
 A one is a positive label of a sample, and the size of a sample is its number of ones. In the samples of an instance, a
 few labels occur often, and most labels occur rarely. The kernels read the positive labels of all samples only once. At
-its first occurrence, a label gets a row of counters, one for each size. All later steps loop over the labels that
-occur, not over the ones.
+its first occurrence, a label gets a row of counters, one for each size. After reading the samples, all steps loop over
+the labels that occur, and not over samples.
 """
 
 from __future__ import annotations

@@ -188,14 +188,14 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     Let E_k be the greatest expected F-measure of a set of k labels. E_k is twice the sum of the k largest entries of
     column k of F. Without bounds, the search takes O(L^2 S). Three bounds avoid work that cannot change the result.
 
-    (1) E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k falls with k.
-        The loop over k ends when B_k does not exceed the best value found.
+    (1) E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. Because B_k falls
+        with k, the loop over k ends when B_k does not exceed the best value found.
     (2) E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. Bound (2) is tight if t is near the k-th
         largest entry. Because labels are sorted by descending marginal, the kernel sets t to the k-th entry of the
         column. If bound (2) is low enough, the kernel need not select the k largest entries.
     (3) Let s' be the largest size with a probability above 0, so that f_ij <= f_ik (s' + k) / (s' + j) for j > k. With
-    the t of (2), the bound E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j) holds for j > k, and falls with j if t (s' +
-    k) <= A_k. The loop ends when the bound for j = k + 1 does not exceed the best value found.
+        the t of (2), the bound E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j) holds for j > k, and falls with j if
+        t (s' + k) <= A_k. The loop ends when the bound for j = k + 1 does not exceed the best value found.
 
     Bounds (2) and (3) never skip a value that exceeds the best, because `TIE` is larger than rounding errors.
 
@@ -282,7 +282,7 @@ def keep_largest(values, ids, k, kept):
         Values from which the kernel selects.
     ids : uint32 (L,)
         Id of each value.
-    k : int in 1 .. L
+    k : int from 1 to L
         Number of values to select.
     kept : uint32, at least k
         Receives the ids.

@@ -27,7 +27,7 @@ def sum_of_largest(values, k):
     ----------
     values : float64 (L,)
         Values, which the kernel reorders.
-    k : int in 1 .. L
+    k : int from 1 to L
         Number of values in the sum.
     """
     low, high, k = np.uint64(0), np.uint64(values.size), np.uint64(k)

@@ -21,8 +21,8 @@ from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
 # In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates of an instance sum
 # to less than LEAST on average. On two datasets, the estimates of an instance sum to 0.65 and 0.63 on average, although
-# an instance has 1.06 and 3.03 labels on average. On the two datasets, calibration of the estimates raised the
-# instance-F of `meuf` by 29 and 13 points.
+# an instance has 1.06 and 3.03 labels on average. Calibration of such estimates raised the instance-F of `meuf` by 29
+# and 13 points on the two datasets.
 LEAST = 0.8
 
 
@@ -170,12 +170,12 @@ def truncation_bound(
     Let y be a random set of positives among all m labels, and let y' be y without the dropped labels. Let r be the
     number of positives among the dropped labels. The mean delta = E[r] is the sum of the dropped marginals, none of
     which exceeds kappa. Let h0, with k0 labels, maximise G(h) = E[F(y', h)]. `gfm` and `meuf` find h0 from the retained
-    labels. Let h*, with k* labels, maximise E(h) = E[F(y, h)]. Then::
+    labels. Let h*, with k* labels, maximise E(h) = E[F(y, h)]. The bound is::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + delta / (k0 + 2)            k0 >= 1
                          min(delta, 2 kappa) + min(delta, G(h0))           k0 = 0
 
-    and if r is independent of y'::
+    If r is independent of y', the bound is::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + G(h0) delta / (k0 + 2)      k0 >= 1
                          min(delta, 2 kappa) + G(h0) min(delta, 1)         k0 = 0
@@ -200,10 +200,10 @@ def truncation_bound(
     expected_f : ndarray of float64, shape (n,)
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
-        The sum delta of the dropped marginals. The sum is at most kappa times the number of dropped labels. You can
+        The sum delta of the dropped marginals. ``dropped`` is at most kappa times the number of dropped labels. You can
         also pass the number of true labels below the minimum probability (`missed_below` on a validation set). If
-        ``dropped`` contains numbers of true labels, the mean of the result estimates the mean bound. The reason is that
-        the bound is linear in delta, except for the term min(delta, 2 kappa).
+        ``dropped`` contains numbers of true labels, the mean of the result estimates the mean bound, because only the
+        term min(delta, 2 kappa) is not linear in delta.
     kappa : float
         The minimum probability, which no dropped marginal exceeds. A ``kappa`` of 1 is valid for any estimates.
     independent : bool

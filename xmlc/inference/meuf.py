@@ -20,10 +20,10 @@ JANSCHE_ROWS_PER_TASK = 16
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
 
-    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The recursion is by Ye, Chai, Lee and Chieu,
-    "Optimizing F-measures: a tale of two approaches", ICML 2012. The recursion takes O(K^2), where K is an upper bound
-    on the size of the best set. The kernel ``candidates`` finds a K that is little larger than the size of the best
-    set.
+    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The kernel uses a recursion by Ye, Chai, Lee
+    and Chieu, "Optimizing F-measures: a tale of two approaches", ICML 2012. The recursion takes O(K^2), where K is an
+    upper bound on the size of the best set. The kernel ``candidates`` finds a K that is little larger than the size of
+    the best set.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.nd
     """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
 
     For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels.
-    Each programme takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running times of
-    Jansche's procedure. Parameters, results and errors are as in `meuf`.
+    The programme for one k takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running
+    times of Jansche's procedure. Parameters, results and errors are as in `meuf`.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -
     return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
 
 
-# The functions below apply simple rules: `lewis`, `multinomial` (for exactly one positive label) and `hamming`.
+# `lewis`, `multinomial` (for exactly one positive label) and `hamming` apply simple rules.
 
 
 def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:

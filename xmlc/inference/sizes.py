@@ -4,11 +4,11 @@ The marginals of labels do not describe the dependence between the labels. If la
 number of labels per instance varies too much. For example, if estimates sum to 0.69, half of the instances have no
 label under independence, even if every instance has one. GFM's matrix P depends on the dependence between labels only
 through the number of labels (gfm2011, Theorem 3.1). Few instances suffice to learn the distribution of the number of
-labels. Let
+labels. The model of this module is
 
-    P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i),
+    P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i).
 
-with one weight g(s) for each size s, shared by all instances. The model is not from gfm2011, but the published GFM
+The weight g(s) of a size s is the same for all instances. The model is not from gfm2011, but the published GFM
 algorithm maximises the expected F-measure of this model.
 """
 
@@ -319,12 +319,13 @@ def best_of_sizes(p, ids, weights, heap):
     The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
     = (p_i - p_j) Q(s - 1) >= 0, where Q is the distribution of the number of positives other than i and j. Weights do
     not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
-    the first k labels, and the kernel computes one label's column of P at a time. A column takes O(S), and the
-    distribution of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s q(s) / (s + k),
-    where q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and falls with k.
+    the first k labels, and the kernel computes one label's column of P at a time. Computing a column of P takes O(S),
+    and computing the distribution of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s
+    q(s) / (s + k), where q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and
+    falls with k.
 
-    The absolute error of a column is a few rounding errors of 1, divided by Z. If Z is at most `RARE` times the largest
-    weight, the kernel calls `best_of_rare_sizes`.
+    The absolute error of a column of P is a few rounding errors of 1, divided by Z. If Z is at most `RARE` times the
+    largest weight, the kernel calls `best_of_rare_sizes`.
 
     Parameters
     ----------
@@ -391,7 +392,7 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     p, ids, weights
         As in `best_of_sizes`.
     e, size : int
-        Results of `reach`, or 0.
+        Results of `reach`, or 0 if the marginals are unchanged.
     least : float64
         Sizes are ignored from the first size that is reached with a probability below e^least. If ``least`` is -inf, no
         size is ignored.

@@ -59,8 +59,8 @@ def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
 
     `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or `load_csr` did not validate.
 
-    Unsigned 32-bit indices let the compiler drop the test for negative indices. Kernels with the test are slower by a
-    factor of 1.4 to 3.4.
+    Unsigned 32-bit indices let the compiler drop the test for negative indices. With a test for negative indices,
+    kernels are slower by a factor of 1.4 to 3.4.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
     scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices`` to match an
     ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types, which
-    suffices for slicing and reading rows.
+    is no problem for slicing and reading rows.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
@@ -243,7 +243,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
         float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
-        With None, the conversion merges no different values.
+        If ``dtype`` is None, the conversion merges no different values.
     name : str
         The name of the estimates in messages.
 

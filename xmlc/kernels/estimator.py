@@ -23,7 +23,7 @@ from xmlc.core.errors import XmlcError, nearest
 from xmlc.kernels.domains import Domain, did_you_mean
 from xmlc.kernels.frames import check_names, column_names
 
-Hyperparameters = dict[str, object]  # Values are numbers, texts, truth values or None.
+Hyperparameters = dict[str, object]  # The values of hyperparameters are numbers, texts, truth values or None.
 MOST_SHOWN = 200  # A message shows at most MOST_SHOWN characters of a value.
 LEARNED = {"n_features_in_": "features", "n_labels_": "labels", "thresholds_": "thresholds"}
 E = TypeVar("E", bound="Estimator")
@@ -181,7 +181,7 @@ class Estimator:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare a dataset's column names with the training set's names. Warn if only one dataset has feature names.
+        """Compare a dataset's column names with the training set's names, and warn if only one set has feature names.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class Estimator:
 
 
 def as_kept(value: Any) -> Any:
-    """Return a copy of a hyperparameter for comparison. A nested estimator becomes a dictionary."""
+    """Return a copy of a hyperparameter for comparison, in which nested estimators are dictionaries."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return {"": type(value)} | {name: as_kept(own) for name, own in value.get_params().items()}
     if isinstance(value, dict):

@@ -6,8 +6,8 @@ parts of ln 2, or xmlc's minimax fits.
 
 Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
 fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
-explicitly. On a processor without fused instructions (x86-64 before 2013), `fma` calls the C library. The call is
-slower than an instruction, but gives a bit-identical result.
+explicitly. On a processor without fused instructions (x86-64 before 2013), `fma` calls the C library. A call of the C
+library is slower than an instruction, but gives a bit-identical result.
 """
 
 from __future__ import annotations

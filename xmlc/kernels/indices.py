@@ -42,7 +42,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
         The name of the array in messages.
     dtype : dtype
     shape : sequence of int or None
-        The required length of each dimension. None allows any length.
+        The required length of each dimension, or None for any length.
 
     Returns
     -------
@@ -94,7 +94,9 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
 def check_below(
     values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
 ) -> None:
-    """Check that all integers of an array lie in ``least .. limit - 1``. After each part, call ``after`` with the part.
+    """Check part by part that all integers of an array lie in ``least .. limit - 1``.
+
+    If ``after`` is given, the function calls ``after`` with each checked part.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def check_below(
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Return whether indices ascend strictly within each part. ``starts`` are checked start positions."""
+    """Return whether indices ascend strictly within each part. `check_starts` has checked ``starts``."""
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     return not falls.any()

@@ -184,7 +184,7 @@ def dense_scores(ids, values, rows, length, bias, scores):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, as numbers of rows in ``rows``.
+        The numbers of the instance's features, which select rows of ``rows``.
     values : float32
         The values of the instance's features.
     rows : float32, flat
@@ -236,7 +236,7 @@ def add_to_rows(ids, values, multiples, rows, bias):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, as numbers of rows in ``rows``.
+        The numbers of the instance's features, which select rows of ``rows``.
     values : float32
         The values of the instance's features.
     multiples : float32 (padded siblings,)
@@ -272,7 +272,7 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     Parameters
     ----------
     ids : uint32
-        The features of the instance, as numbers of rows in ``rows``.
+        The numbers of the instance's features, which select rows of ``rows``.
     values : float32
         The values of the instance's features.
     derivatives : float32 (padded siblings,)

@@ -91,10 +91,11 @@ class Field:
     ----------
     name : str
     dtype : dtype or None
-        The required dtype. None allows any dtype.
+        The required dtype, or None for any dtype.
     shape : tuple of int, str or None
-        The required shape. A text is an expression with a named size, as in "nodes + 1" or "2 * nodes". The first array
-        whose shape contains a name determines the value of the name. A dimension of None may have any size.
+        The required shape. A text such as "nodes + 1" or "2 * nodes" is an expression that contains the name of a size.
+        The first array whose shape contains a name determines the value of the name. A dimension of None may have any
+        size.
     least : int
         The lower bound of the array's numbers, checked if ``below`` is given.
     below : int, str or None

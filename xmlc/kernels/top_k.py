@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # No node of a tree has a greater number.
+LARGEST = np.int64(0x7FFFFFFF)  # LARGEST is the greatest number of a node.
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE, with number -1 and estimate -1, is less than any other key.
 SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 

@@ -90,7 +90,7 @@ def count_draws(replicate, times):
     replicate : int
         Number of the replicate, which selects the stream of random numbers.
     times : int32 (n,)
-        Receives the number of draws of each instance. The kernel adds the draws to the given numbers.
+        Number of draws of each instance, updated in place.
     """
     key = stream_key(DRAWS, replicate)
     for i in range(times.size):

@@ -357,7 +357,7 @@ def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
     * ``macro_f_present`` is the mean over labels with a positive.
     * ``macro_f_seen`` is the mean over labels with a positive or a prediction.
 
-    All measures except versions of macro-F have 0/0 = 1. ``f2`` is F_beta with beta = 2.
+    For 0/0, all measures except versions of macro-F are 1. ``f2`` is F_beta with beta = 2.
     """
     return measure_scores(agreement(Y, Y_hat))
 

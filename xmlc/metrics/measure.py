@@ -31,7 +31,7 @@ class Measure(Generic[Scored]):
     decimals : int
         Number of decimals in tables.
     better : {"higher", "lower"} or None
-        Whether higher or lower values are better. None if neither higher nor lower values are better.
+        Whether higher or lower values are better, or None if neither is better.
     kind : {"measure", "constant"}
         "constant" if the value depends only on the test set, "measure" if the value also depends on the prediction.
     in_tables : bool
@@ -125,7 +125,7 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: OVERLAPS contains the measures for which thresholds can be tuned, without the average. A key is the last part of a
+#: OVERLAPS contains the overlap measures for which thresholds can be tuned. A key is the last part of a
 #: measure's name, such as ``f`` in ``macro_f``. The entry of a key is a printed name and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),

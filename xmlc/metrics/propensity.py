@@ -28,13 +28,14 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
     Jain et al. (KDD 2016) use (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon and (0.55, 1.5) for all other datasets.
-    The extreme classification repository, pyxclib and napkinXC use the values of Jain et al. WikiTitles has the values
-    of Wikipedia, and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso have the values (0.55, 1.5)
-    (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label features
-    (``lf-...``) has the values of the same dataset without label features.
+    The values of Jain et al. are also used by the extreme classification repository, pyxclib and napkinXC. WikiTitles
+    has the values of Wikipedia, and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso have the
+    values (0.55, 1.5) (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label
+    features (``lf-...``) has the values of the same dataset without label features.
 
-    The function accepts the dataset names of the repository, PECOS, napkinXC and X-Transformer. The function ignores
-    case, hyphens and other separators in a name. Names without "wiki" and "amazon" get (0.55, 1.5).
+    The function accepts the dataset names of the extreme classification repository, PECOS, napkinXC and X-Transformer.
+    The function ignores case, hyphens and other separators in a name. Names without "wiki" and "amazon" get (0.55,
+    1.5).
 
     Raises
     ------

@@ -221,8 +221,8 @@ def best_candidates(starts, lowest, hits, predicted, largest, positives, minima,
     """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 
     F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares two
-    ratios by cross-multiplication, which is exact if w is 1 and the products are below 2^53. Among equal ratios, the
-    candidate with the fewest predictions wins. If no candidate has a hit, the empty prediction wins.
+    ratios by cross-multiplication, which is exact if w is 1 and the products are below 2^53. Among candidates with
+    equal ratios, the candidate with the fewest predictions wins. If no candidate has a hit, the empty prediction wins.
 
     Parameters
     ----------

@@ -54,18 +54,18 @@ class ExpectedF(ThresholdMethod):
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
         ``xmlc.metrics.macro_f(zero_division=1)``. If ``zero_division`` is 1, the expected F of the empty prediction is
         the probability that no instance carries the label. A label is predicted for no instance if no other prediction
-        has a greater expected F. Use 0 if macro-F is the mean over the labels that occur.
+        has a greater expected F. Set ``zero_division`` to 0 if macro-F is the mean over the labels that occur.
     prior : ndarray of shape (m,) or None
         Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior corrects estimates that
         are missing or too low. T is the sum of the label's estimates for n instances, or n times the prior if this
         product is larger. If ``zero_division`` is 1, the positives that the prior adds are assumed to be independent of
         the estimates (Poisson).
     min_share : float
-        Minimum threshold, as a share of the mean threshold over the labels that have estimates. Use 0 to predict label
-        sets for the instances passed to ``fit``. Use 0.25 to predict label sets for instances that were not passed to
-        ``fit``. If ``min_share`` is 0, a label without estimates in ``fit`` is predicted for each instance that has an
-        estimate of the label. If ``zero_division`` is 1 and ``min_share`` is above 0, the threshold of a label whose
-        best prediction is empty is at least the mean threshold.
+        Minimum threshold, as a share of the mean threshold over the labels that have estimates. Set ``min_share`` to 0
+        to predict label sets for the instances passed to ``fit``, and to 0.25 for other instances. If ``min_share`` is
+        0, a label without estimates in ``fit`` is predicted for each instance that has an estimate of the label. If
+        ``zero_division`` is 1 and ``min_share`` is above 0, the threshold of a label whose best prediction is empty is
+        at least the mean threshold.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class ExpectedF(ThresholdMethod):
         label, its threshold is its largest estimate. A label without estimates has the threshold 0. ``min_share`` may
         raise the thresholds of labels without predictions and of labels without estimates.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean over labels is the
-        expected macro-F.
+        The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean of ``expected_`` is
+        the expected macro-F.
 
     Notes
     -----
