@@ -25,12 +25,10 @@ def candidates(p, ids, with_empty=True):
       too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
     * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
       is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because M_k / k does not rise.
-    * E_k <= 2 M_k / (k + c) with c = M - p_1. First, E[x^N_i] = prod_{j != i} (1 - p_j (1 - x)) <= e^(-u (1 - x)) with
-      u = M - p_i. So E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx <= I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx.
-      Integration by parts gives u I_t = 1 - (t - 1) I_(t-1) <= 1 - (t - 1) I_t, so that I_t <= 1 / (u + t - 1). Setting
-      t = k + 1 gives the bound 2 M_k / (k + c). M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and
-      the labels are in descending order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with
-      p_k <= M_k / (k + c) on.
+    * E_k <= 2 M_k / (k + c) with c = M - p_1. Proof: with u = M - p_i, E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx
+      is at most I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx, and integration by parts gives I_t <= 1 / (u + t - 1), here
+      for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and the labels are in descending
+      order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
     The search for K ends when an upper bound that cannot rise with k is below a lower bound of the best value.
 

@@ -77,7 +77,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # Label j is the (j - k)-th label after the first k, so r is at most j - k.
+        others = j - k  # After the first k labels, j - k labels were added, so r is at most j - k.
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:

@@ -169,13 +169,13 @@ def truncation_bound(
 
     Let y be a random set of positives among all m labels, and let y' be y without the dropped labels. Let r be the
     number of positives among the dropped labels. The mean delta = E[r] is the sum of the dropped marginals, none of
-    which exceeds kappa. Let h0, with k0 labels, maximise G(h) = E[F(y', h)]. `gfm` and `meuf` find h0 from the retained
-    labels. Let h*, with k* labels, maximise E(h) = E[F(y, h)]. The bound is::
+    which exceeds kappa. Let h0 be the set of k0 labels that maximises G(h) = E[F(y', h)], which `gfm` and `meuf` find
+    from the retained labels. Let h*, with k* labels, maximise E(h) = E[F(y, h)]. The loss is bounded as follows::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + delta / (k0 + 2)            k0 >= 1
                          min(delta, 2 kappa) + min(delta, G(h0))           k0 = 0
 
-    If r is independent of y', the bound is::
+    The bound is tighter if r is independent of y'::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + G(h0) delta / (k0 + 2)      k0 >= 1
                          min(delta, 2 kappa) + G(h0) min(delta, 1)         k0 = 0
@@ -183,13 +183,12 @@ def truncation_bound(
     Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these dropped labels.
     E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and [G(h0) - E(h0)].
 
-    (1) F(y, h*) - F(y, h') is at most 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1. E[b] is at most
-        delta and at most kappa k*. With k* >= 1, the mean of 2b / (1 + k*) is at most min(delta, 2 kappa).
-    (2) Let h be a set of k retained labels, and let h and y' not both be empty. A dropped positive only adds to the
-        size of y, so that F(y', h) - F(y, h) = F(y', h) r / (s' + r + k) >= 0. A hit implies s' >= 1, so the difference
-        is at most F(y', h) r / (k + 2). The mean of F(y', h) r / (k + 2) is at most delta / (k + 2), because F <= 1. If
-        r is independent of y', the mean of F(y', h) r / (k + 2) is G(h) delta / (k + 2). If h0 is empty, the mean of
-        F(y', h0) - F(y, h0) is Pr(y' = 0, r >= 1).
+    (1) F(y, h*) - F(y, h') is at most 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >= 1. The mean of b is
+        at most delta and at most kappa k*, so that the mean of 2b / (1 + k*) is at most min(delta, 2 kappa).
+    (2) For a set h of k retained labels, let D = F(y', h) - F(y, h). D is F(y', h) r / (s' + r + k) unless h and y' are
+        empty, because a dropped positive only adds to the size of y. D is at most F(y', h) r / (k + 2), because a hit
+        implies s' >= 1. The mean of D is at most delta / (k + 2), and at most G(h) delta / (k + 2) if r is independent
+        of y'. If h is empty, the mean of D is Pr(y' = 0, r >= 1).
 
     The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
 

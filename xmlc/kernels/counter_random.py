@@ -57,7 +57,7 @@ def shuffle(order, key):
 
 @njit(cache=True)
 def shuffle_stream(order, seed, task):
-    """Shuffle an array in place with the stream of (seed, task)."""
+    """Shuffle an array in place with stream ``task`` of a seed."""
     shuffle(order, stream_key(seed, task))
 
 

@@ -126,7 +126,7 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
 #: OVERLAPS contains the overlap measures for which thresholds can be tuned. A key is the last part of a
-#: measure's name, such as ``f`` in ``macro_f``. The entry of a key is a printed name and an `Overlap`.
+#: measure's name, such as ``f`` in ``macro_f``. Each value of the dictionary is a printed name and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

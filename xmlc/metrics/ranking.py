@@ -318,9 +318,9 @@ def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -
     """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
     A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum over the
-    hits of an instance is divided by the sum of 1 / log2(r + 1) for r up to ``min(k, |y|)``. The total over all
-    instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. The source is Jain et
-    al. (KDD 2016), in the form that pyxclib and napkinXC compute.
+    hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up to ``min(k, |y|)``. The total over
+    all instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. The source is Jain
+    et al. (KDD 2016), in the form that pyxclib and napkinXC compute.
 
     Parameters
     ----------
