@@ -31,7 +31,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
-PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # The demo needs these files and folders.
+PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # Files and folders that the demo needs.
 TAIL = 2000  # If a process fails, the error message shows this number of characters from the end of its output.
 # Maximum number of labels of a dataset for estimators with one classifier per label, which are slow if there are more
 # labels.
@@ -64,7 +64,7 @@ class Processed(TypedDict):
     witnesses : dict of str
         Digests that depend on the processor; see `witnesses`.
     pieces : dict of Piece
-        Results of the tasks. The keys are names of tasks.
+        Maps the name of each task to its result.
     """
 
     witnesses: dict[str, str]
@@ -124,7 +124,7 @@ def run_pieces_as(
     Returns
     -------
     dict of Processed
-        Results of each processor. The keys are names of processors.
+        Maps the name of each processor to its results.
 
     Raises
     ------
@@ -157,7 +157,8 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
     """Run the demo in a copy of the project for each processor.
 
     Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece` contains the rows of
-    one model, without costs. Kernels are compiled once per processor, because the copies run the installed package.
+    one model, without costs. Kernels are compiled only once per processor, because all copies use the same installed
+    package.
 
     Raises
     ------
@@ -229,7 +230,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
     Parameters
     ----------
     found : mapping of Processed
-        Results of each processor. The keys are names of processors.
+        Maps the name of each processor to its results.
     """
     first, *others = found.values()
     names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
@@ -285,7 +286,7 @@ def as_piece(digest: Fingerprint) -> Piece:
 def digest_of(result: Parts) -> Fingerprint:
     """Return the fingerprint of a task's result.
 
-    A result may be an array, a sparse array or a number, or a sequence or dict of these.
+    A result may be an array, a sparse array, a number, or a sequence or dict of such values.
     """
     return of_parts({name: _part(value) for name, value in result.items()})
 

@@ -24,7 +24,7 @@ def count_option(name: str, default: int | None, text: str, least: int = 1) -> O
 def several_option(name: str, values: str, default: Sequence[str], text: str, only_these: bool = True) -> Option:
     """Return a command-line option that can be repeated.
 
-    If ``only_these`` is true, no values except the default values are allowed.
+    If ``only_these`` is true, only the default values are allowed.
     """
     kind = click.Choice(default) if only_these else None
     return click.option(name, values, multiple=True, default=default, show_default=True, type=kind, help=text)
@@ -47,9 +47,9 @@ def group() -> None:
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
-    """Return a decorator that makes a measuring function a command.
+    """Return a decorator that turns a measuring function into a command.
 
-    The command prints and writes the function's report.
+    The command prints the function's report and writes it to a file.
     """
 
     def decorate(run: Callable[..., Report]) -> click.Command:

@@ -20,8 +20,8 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 
-# The ratios include only jobs whose measured or estimated cost is at least this number of CPU seconds or bytes. If a
-# job costs less, most of its cost is the start of the process.
+# Ratios include only jobs with a measured or estimated cost of at least LONG CPU seconds or BIG bytes. If a job costs
+# less, most of its cost is the start of the process.
 LONG, BIG = 60.0, 1e9
 HELP = """Compare measured costs of the last run with their estimates.
 

@@ -100,7 +100,7 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task whose time scales other times: the training of napkinXC's liblinear PLT on one thread.
+    """Return the task whose time determines the scale: the training of napkinXC's liblinear PLT on one thread.
 
     Raises
     ------
@@ -138,8 +138,9 @@ class Elsewhere:
     Attributes
     ----------
     tasks : list of Task
-        The task whose time scales other times. The list is empty if no scaling was requested, or if no result measured
-        elsewhere fits the contenders or the task. Measure the task together with the contenders' tasks.
+        The task whose time determines the scale. The list is empty if no scaling was requested, or if no result
+        measured elsewhere fits the contenders or the task. Measure this task in the same rounds as the contenders'
+        tasks.
 
     Raises
     ------
@@ -157,7 +158,7 @@ class Elsewhere:
             self.tasks = [calibration_task(data.X, data.Y)]
 
     def compare(self, report: Report) -> None:
-        """Add the results from elsewhere, their comparison with xmlc, and a remark to a report of measured tasks."""
+        """Add results of other machines to a report of measured tasks, compare them with xmlc, and add a remark."""
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
         scale = here[0] / self.seconds if here else None
         for contender, figures in self.figures.items():

@@ -1,6 +1,8 @@
-"""Compare ExpectedF with tuned thresholds and top k. ExpectedF needs only estimates to maximise the expected macro-F.
+"""Compare ExpectedF with tuned thresholds and top k.
 
-The thresholds are tuned on a fifth of the training set.
+Thresholds are tuned with labels, but ExpectedF needs only probability estimates to maximise the expected macro-F.
+
+All thresholds are tuned on a fifth of the training set.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ PART, WHOLE, GIVEN = "80 %", "100 %", "given"
 BEST = "best of three on the 20 %"
 PRIOR = " with prior"  # Priors of labels always come from the 80 % split, even for a model trained on all data.
 # `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are tuned, and the ExpectedF
-# with which these thresholds are compared. With 0/0 = 0, the mean over all labels is proportional to the mean over the
-# labels present in the test set.
+# with which these thresholds are compared. If 0/0 counts as 0, macro-F over all labels is proportional to macro-F over
+# the labels present in the test set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -46,7 +48,7 @@ CONVENTIONS = {
 COMPARED = ("macro_f", "macro_f_present")
 MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
-# Numbers of test instances to which ExpectedF is fitted. The fitted ExpectedF then predicts the label sets of all test
+# Numbers of test instances to which ExpectedF is fitted. Each fitted ExpectedF predicts the label sets of all test
 # instances.
 SIZES = (100, 300, 1000, 3000)
 # Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest number of training
@@ -54,7 +56,7 @@ SIZES = (100, 300, 1000, 3000)
 BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold
-Score = tuple[tuple[str, str, str], float]  # A pair of key and score. The key is (training split, task, measure).
+Score = tuple[tuple[str, str, str], float]  # A score and its key (training split, task, measure).
 
 
 class Estimates(NamedTuple):

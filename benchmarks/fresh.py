@@ -27,7 +27,8 @@ TOP, LONG = 5, 100
 # and REQUESTS single rows.
 WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3
 BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
-# From this number of labels on, LibMultiLabel trains a tree. One-vs-rest needs 23 GB on tib-core-26k.
+# Minimum number of labels for which LibMultiLabel trains a tree instead of one-vs-rest. On tib-core-26k, one-vs-rest
+# needs 23 GB.
 TREE_FROM = 10_000
 SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value).
 Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. Label -1 fills empty places.
@@ -57,7 +58,7 @@ class Estimator:
         return self.model.predict_top_k(X, k)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
-        """Return the predicted label sets, or None if the program only ranks labels."""
+        """Return the label sets that the program predicts, or None if it only ranks labels."""
         return None if self.distribution else self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
@@ -136,7 +137,7 @@ class _LibMultiLabel(Estimator):
         self.linear = import_module("libmultilabel.linear")
 
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-        np.random.seed(0)  # noqa: NPY002  LibMultiLabel's k-means draws its seed from this generator.
+        np.random.seed(0)  # noqa: NPY002  LibMultiLabel's k-means uses NumPy's global generator.
         self.tree, self.numbers = Y.shape[1] >= TREE_FROM, np.arange(Y.shape[1])
         train = self.linear.train_tree if self.tree else self.linear.train_1vsrest
         self.model = train(sparse.csr_matrix(Y, dtype=np.float64), self.request(X), verbose=False)

@@ -1,8 +1,8 @@
 """Convert another program's estimates to a dataset and scores.
 
-One half of the instances is the training set, and the other half is the test set. The suite `neural`
-evaluates a model from such files, without the model's program. docs/estimates.md lists the steps for estimates of other
-models.
+One half of the instances is the training set, and the other half is the test set. The suite `neural` evaluates models
+from files with their estimates, without the models' programs. The page docs/estimates.md explains how to add estimates
+of other models.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def halves(source: Path, seeds: int) -> None:
     train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
     with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
-            # No model is trained on the data, so one constant feature is enough.
+            # One constant feature is enough, because no model is trained on the data.
             sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
     with atomic_folder(Path("scores", name)) as folder:

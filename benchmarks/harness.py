@@ -47,8 +47,8 @@ class Row:
     #: is 1 or 0 and the unit is "yes or no".
     measure: str
     unit: str
-    #: The value of a cost is the minimum over rounds. The value of a quality measure, such as P@1, is a mean. A ratio
-    #: with denominator 0 is NaN.
+    #: For a cost, the value is the minimum over all rounds. For a quality measure, such as P@1, the value is a mean. A
+    #: ratio with denominator 0 is NaN.
     value: float
     #: All measurements that ``value`` summarises. If the number was computed from other numbers, the tuple is empty.
     rounds: tuple[float, ...] = ()
@@ -62,7 +62,7 @@ class Contender:
 
     #: The name of the contender in `Row.contender`.
     name: str
-    #: The program and its method in one phrase.
+    #: A phrase that describes the contender's program and method.
     what: str
     hyperparameters: Hyperparameters = field(default_factory=dict)
 
@@ -105,7 +105,7 @@ class Task:
     call: Callable[[], Any]
     #: Unit in which the time is reported. The first word of the unit is a key of `PER_SECOND`.
     unit: str = "s"
-    #: Amount of work in one call, by which the time is divided: 3,185 for a time per instance if a call predicts 3,185
+    #: Number by which the time of a call is divided, such as 3,185 for a time per instance if a call predicts 3,185
     #: instances.
     work: float = 1.0
     threads: int = 1
@@ -162,7 +162,7 @@ class Report:
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
-        """Add a row: whether a result is bit-identical to the result on one thread.
+        """Add a row that states whether a result is bit-identical to the result on one thread.
 
         The note of the row lists the arrays that differ.
         """
@@ -248,7 +248,10 @@ class Report:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Return ours / theirs, or NaN if theirs is 0. The measured memory of a tiny dataset can be 0."""
+    """Return the ratio ours / theirs, or NaN if ``theirs`` is 0.
+
+    The denominator can be 0, for example the measured memory of a tiny dataset.
+    """
     return ours / theirs if theirs else float("nan")
 
 
@@ -260,7 +263,7 @@ def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
     """Return the names of arrays that differ in type, shape or any byte, or that only one of the mappings has.
 
-    NaNs with the same bits are equal here, but 0 and -0 are different.
+    In this comparison of bytes, equal NaNs are equal, but 0 and -0 are different.
     """
     names = sorted(first.keys() | second.keys())
     return [name for name in names if not (name in first and name in second and _same(first[name], second[name]))]

@@ -1,8 +1,8 @@
 """Measure how fast each method maximises the expected F of each instance, given the same samples.
 
-Every task runs once before the measured rounds, so no measured time includes compilation. The model is trained and its
-samples are drawn only once. Training and drawing are not measured. A method gets label vectors in memory and returns
-label sets.
+Every task runs once before the measured rounds, so no measured time includes compilation. The PCC model is trained only
+once, and its samples are drawn only once. The time to train the model and to draw samples is not measured. Each
+inference method gets label vectors in memory and returns label sets.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SIZES = (1, 10)
 TREES = "trees of seed 0"
 FORMS = click.Choice([UNIT_ROWS, "raw"])
 ROWS = "Scale rows to unit length, or keep them."
-RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # The value of beta that LdSM's authors use for Amazon.
+RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # LdSM's authors use this beta for Amazon.
 PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 

@@ -44,7 +44,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
     rounds_option(1),
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
-    """Measure training on one thread, on several threads and with scikit-learn, and compare the solutions."""
+    """Measure training by xmlc on one and several threads and by scikit-learn, and compare the trained models."""
     dataset, name, kind = Data.read(data), estimator.upper(), ESTIMATORS[estimator]
     X, Y, setting = dataset.X, dataset.Y, paper_setting("gfm2011", estimator).hyperparameters
     C = float(np.nanmax(kind(n_jobs=threads).set_params(**setting).fit(X, Y).C_, initial=0.0))
@@ -108,8 +108,8 @@ def largest_difference(
 ) -> float:
     """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn.
 
-    scikit-learn's classifiers are fitted with a small tolerance. The maximum is over all labels
-    and instances of the test set.
+    scikit-learn's classifiers are fitted with a small tolerance. The largest difference is over all labels and all
+    instances of the test set.
     """
     parts = [(features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))]
     largest = 0.0

@@ -72,7 +72,7 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     for name, model in models.items():
         report.add_rankings(name, rankings, dataset.Y_test, threads)
         model.predict_top_k(dataset.X_test, TOP)
-        assert model.inner_products_ is not None  # Every prediction of SWNN counts its inner products.
+        assert model.inner_products_ is not None  # SWNN counts inner products in every prediction.
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
         report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])

@@ -98,7 +98,7 @@ Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Return a small synthetic dataset. The estimates are the true posteriors."""
+    """Return a small synthetic dataset. The estimates of the synthetic data are the true posteriors."""
     model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     assert P is not None
@@ -108,7 +108,7 @@ def synthetic_data() -> Data:
 def prepared_data(folder: Path) -> Data:
     """Return the first instances of a prepared dataset, with made-up estimates between 0 and 1.
 
-    Each instance has estimates for the labels of other instances.
+    Each test instance gets made-up estimates for the labels of one training instance.
     """
     (X, Y), (X_test, Y_test) = Prepared(folder).part("train"), Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
@@ -120,7 +120,7 @@ def prepared_data(folder: Path) -> Data:
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
     """Return a task that trains an estimator and predicts with it."""
-    # Set the hyperparameters now, so that an unknown name raises an error when this module is imported.
+    # Set the hyperparameters at import, so that an unknown name raises an error at once.
     template = kind().set_params(**hyperparameters)
     if "n_jobs" in template.get_params():
         template.set_params(n_jobs=1)
@@ -162,7 +162,7 @@ def one_by_one(data: Data) -> Parts:
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Predict only the estimates above a threshold that differs between labels."""
+    """Predict probability estimates that exceed a separate threshold for each label."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -381,7 +381,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Compute the values at 200 positions of two hyperparameter ranges, a logarithmic range and a linear range."""
+    """Compute 200 values of a logarithmic hyperparameter range and 200 values of a linear one."""
     logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
@@ -406,4 +406,4 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Groups that also run on real datasets.
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Names of the groups of tasks that also run on real datasets.

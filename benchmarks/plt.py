@@ -65,7 +65,7 @@ CERTIFIED = "proved by the beam"  # Share of instances for which the beam search
     "plt", "Compare PLTs with napkinXC and omikuji.", data_option, baselines_option, threads_option, rounds_option()
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure training and prediction on one thread and on several, with three searches, and measure the baselines."""
+    """Measure PLTs with three searches, on one thread and on several, and measure the baselines."""
     dataset = Data.read(data)
     settings = {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset.name)}
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
@@ -89,7 +89,7 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
 
 
 def _measure_training(report: Report, models: Models, others: Baselines, data: Data, rounds: int) -> None:
-    """Measure the training of all models, and their rankings by the search in each model's hyperparameters."""
+    """Measure the training of all models, and the time to rank with each model's default search."""
     everyone: dict[tuple[str, int], SparseProbabilityEstimator] = {
         **{(name_of(solver), n): model for (solver, n), model in models.items()},
         **{(name, 1): model for name, model in others.items()},
@@ -104,7 +104,7 @@ def _measure_training(report: Report, models: Models, others: Baselines, data: D
 def _measure_prediction(
     report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the test set with all models and return the rankings. xmlc's models rank with each search."""
+    """Rank the test set with all models and return the rankings. A PLT of xmlc ranks once with each search."""
     X = data.X_test
     tasks = [
         ranking_task(name_of(solver, name), searching(model, search), X, n)
@@ -171,7 +171,7 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
 
 
 def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Contender]:
-    """Return all contenders, with or without baselines."""
+    """Return all contenders, including the baselines if ``baselines`` is true."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
     others = baseline_settings() if baselines else {}
     return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in others.items()]
@@ -197,7 +197,7 @@ def make_baselines() -> Baselines:
 
 
 def searching(model: PLT, search: str) -> PLT:
-    """Return a copy of a trained model with another search."""
+    """Return a copy of a trained model that uses the given search."""
     return copy(model).set_params(search=search)
 
 

@@ -38,7 +38,7 @@ class Processor:
     environment : dict of str to str
         Variables that make numba, NumPy, the C library and OpenBLAS imitate this processor.
     differs : tuple of str
-        Names of the `witnesses` that must have different results with this imitation and without any imitation.
+        Names of the `witnesses` whose results must differ between this imitation and no imitation.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Processor:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. If it has the same results as this processor, other
-# processors are expected to have the same results, too.
+# Only the processor with the fewest instructions is imitated. If the imitated processor has the same results as this
+# processor, all other processors should have the same results, too.
 SSE2 = {
     "NUMBA_CPU_NAME": "x86-64",
     "NUMBA_CPU_FEATURES": "+sse,+sse2",
@@ -70,7 +70,7 @@ IMITATED = {
 
 
 def processors() -> tuple[Processor, ...]:
-    """Return this processor, and the processor that it can imitate, if there is one."""
+    """Return this processor and, if there is one, the processor that this processor can imitate."""
     imitated = IMITATED.get(platform.machine())
     return (THIS, imitated) if imitated else (THIS,)
 
@@ -78,7 +78,7 @@ def processors() -> tuple[Processor, ...]:
 def witnesses() -> dict[str, str]:
     """Return digests of results that depend on the processor.
 
-    The results are a sum that may be reordered, NumPy's exp and log, and functions of the C library.
+    The digests are of a sum that may be reordered, of NumPy's exp and log, and of functions of the C library.
     """
     import numba
     import numpy as np

@@ -46,14 +46,14 @@ MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
 }  # fmt: skip
 NAMED = "Program to run again; repeatable.  [default: all without results]"
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
-COSTS = {  # Maps names in costs.json to task, measure, unit and column.
+COSTS = {  # Maps each name in costs.json to a task, a measure, a unit and a column.
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
     "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
     "model_mb": (TRAINING, "model", "MB", "MB"),
     "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
 }
-QUALITIES = {  # Maps columns of the printed tables to task and measure.
+QUALITIES = {  # Maps each column of the printed tables to a task and a measure.
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
     **{name: (PREDICTION, name) for name in ("PSP@5", "ECE@1")},
@@ -61,7 +61,7 @@ QUALITIES = {  # Maps columns of the printed tables to task and measure.
     **{f"{name}, chosen": (CHOSEN, name) for name in MEASURES},
 }
 SPENT = {column: (task, measure) for task, measure, _, column in COSTS.values()}
-Scores = dict[tuple[str, str], float]  # Maps pairs of task and measure to scores.
+Scores = dict[tuple[str, str], float]  # Maps a task and a measure to scores.
 Sets = dict[tuple[str, str], sparse.csr_array]
 
 
@@ -90,7 +90,7 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the path of a program's Python. If the environment of the program is missing, install it first."""
+    """Return the path of a program's Python. If the program has no environment yet, install the program first."""
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
@@ -169,7 +169,7 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
         predicted = sparse_entries(labels[:, :k], np.ones((labels.shape[0], k), dtype=bool), entries.shape)
     found = {(SETS, name): predicted for name in MEASURES}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LabelSets warns that scores of a hinge loss are no probabilities.
+        warnings.simplefilter("ignore")  # LabelSets warns if scores are not probabilities.
         for name, (measure, _) in MEASURES.items():
             found[CHOSEN, name] = LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
     return found
@@ -185,7 +185,10 @@ def qualities(
     propensity: np.ndarray, names: Iterable[tuple[str, str]], Y: sparse.csr_array, labels: np.ndarray,
     scores: np.ndarray, *sets: sparse.csr_array,
 ) -> Scores:  # fmt: skip
-    """Return all measures in percent, by task and name. Macro-F is the mean over the labels present in ``Y``."""
+    """Return all measures in percent, by task and name of the measure.
+
+    Macro-F is the mean over the labels present in ``Y``.
+    """
     found = {f"P@{k}": precision_at_k(Y, labels, k) for k in (1, 3, TOP)} | {
         "nDCG@5": ndcg_at_k(Y, labels, TOP),
         "PSP@5": psp_at_k(Y, labels, propensity, TOP),

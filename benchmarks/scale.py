@@ -45,7 +45,7 @@ to other datasets or to small shares."""
 @click.option("--threads", default=2, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append to.")
 def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
-    """Measure one training, or check the cost model if ``name`` is None."""
+    """Measure one training. If ``name`` is None, check the cost model instead."""
     if name is None:
         click.echo("\n".join(held_out_errors()))
         return
@@ -124,7 +124,7 @@ def held_out_errors() -> list[str]:
 
 
 def _large(row: Mapping[str, str]) -> bool:
-    """Return whether a row has more than a sixteenth of its dataset's training instances."""
+    """Return whether a measurement used more than a sixteenth of its dataset's training instances."""
     whole = catalogue_entry(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
     return float(row["n"]) > whole.size.n_train / 15.9
 

@@ -17,9 +17,9 @@ ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
 # The second group is the solver "batch". It has omikuji's loss on datasets on which this loss ranks better, and the
 # logistic loss on all other datasets. On datasets without tuned values, it has the values for delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
-# The third group are authors' programs that were run on other machines with other values. LdSM had the values for
-# Delicious in its README, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN
-# was run with two settings (`SWNN_OTHERWISE`), the second of which is the paper's.
+# The third group are authors' programs that were run on other machines with other values. LdSM had the values that its
+# README lists for Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length.
+# SWNN was run with two settings (`SWNN_OTHERWISE`), the second of which is the paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})
@@ -42,7 +42,7 @@ def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperpar
     model : str
         Name of a model or baseline in this file.
     dataset : str
-        Name of a dataset. By default, the values for every dataset are returned.
+        Name of a dataset. If no dataset is given, the values for every dataset are returned.
     otherwise : dict, optional
         Values that override the paper's values.
 
@@ -64,7 +64,7 @@ def suite(paper: str) -> Suite:
 
 
 def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
-    """Return the hyperparameters of xmlc's solver "adagrad" and of napkinXC, which has other names for some of them."""
+    """Return the hyperparameters of xmlc's solver "adagrad", and the same hyperparameters with napkinXC's names."""
     theirs = paper_setting(ADAGRAD_PAPER, ADAGRAD_MODEL).hyperparameters
     shared = {name: theirs[name] for name in ("arity", "epochs")}
     return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_threshold": None, **shared}, theirs

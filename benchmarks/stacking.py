@@ -101,13 +101,13 @@ def first_lists(
 
 
 def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and scores of some members as two arrays of shape (M, n, K)."""
+    """Return the labels and scores of the given members as two arrays of shape (M, n, K)."""
     labels, scores = zip(*(lists[name] for name in members), strict=True)
     return np.array(labels), np.array(scores)
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:
-    """Return 1 for each feature of `write_stacked_features` (xmlc.models._stacked) that a variant uses, else 0."""
+    """Return a vector with 1 for each feature that a variant uses, and 0 for each other feature."""
     logs = n_members + 1
     pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
     kept = np.ones(2 + logs + len(pairs))

@@ -1,4 +1,4 @@
-"""Wrap baseline programs as estimators. Suites name these estimators by the paths of their files.
+"""Wrap baseline programs as estimators. A suite refers to an estimator in this package by the path of its file.
 
 The name of a module starts with the name of its program.
 """

@@ -18,7 +18,7 @@ from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, wh
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
 
 KMEANS = "hierarchicalKmeans"
-GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps policies to napkinXC's tree types.
+GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps ``policy`` to napkinXC's tree types.
 
 
 @hyperparameters
@@ -36,7 +36,7 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        # The user may have changed n_jobs since the training.
+        # Set the number of threads again, because the user may have changed n_jobs since the training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
         # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for label-wise thresholds.
         asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
@@ -75,7 +75,7 @@ class NapkinXCPLT(NapkinXCModel):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
-        Number of passes of SGD and AdaGrad. liblinear is a batch solver that stops by itself.
+        Number of passes of SGD and AdaGrad. The batch solver liblinear has no fixed number of passes.
     arity : int
         Number of children of an inner node.
     tree_type : str
@@ -186,13 +186,13 @@ class NapkinXCOPLT(NapkinXCOnline):
     - Each new half of a split pre-leaf is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
-    Inner nodes have at most ``arity`` children only if the arity is 2. In training, each instance is first scaled to
-    Euclidean length 1, and then gets a constant feature of 1.
+    If the arity is greater than 2, some inner nodes have more than ``arity`` children. In training, each instance is
+    first scaled to Euclidean length 1, and then gets a constant feature of 1.
 
-    The warm start needs two runs of the program. The first run builds a k-means tree from the first instances. The
-    second run extends the stored model by best-greedy growth. The stored model does not contain the number of leaves,
-    so the policy counts only labels that the second run has added. Instances before the first label are left out,
-    because napkinXC does not yet have a root node that could learn from them.
+    The warm start needs two runs of the program. The first run builds a k-means tree from the first part of the
+    instances. The second run extends the stored model by best-greedy growth. The stored model does not contain the
+    number of leaves, so the policy counts only labels that the second run has added. Instances before the first
+    instance with a label are left out, because napkinXC cannot learn from them without a root node.
 
     Parameters
     ----------
@@ -207,8 +207,8 @@ class NapkinXCOPLT(NapkinXCOnline):
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Number of passes over the instances, all in the same order. With a warm start, each of the two runs has this
-        number of passes.
+        Number of passes over the instances, all in the same order. With a warm start, each of the two runs makes
+        ``epochs`` passes.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
@@ -234,7 +234,7 @@ class NapkinXCOPLT(NapkinXCOnline):
 class NapkinXCIPLT(NapkinXCOnline):
     """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first (Algorithm 1).
 
-    napkinXC also trains auxiliary classifiers, with which its tree could grow as in OPLT. Training times include the
+    napkinXC also trains the auxiliary classifiers of OPLT, although IPLT does not need them. Training times include the
     cost of the auxiliary classifiers.
 
     Parameters
@@ -256,7 +256,7 @@ def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
     Returns
     -------
     order : ndarray of int32
-        The old number of each new label. Labels without instances have no new number.
+        The old number of each new label. Labels without instances are not in ``order``.
     Y : csr_array
         The same instances with new label numbers. The numbers ascend in each row, as napkinXC requires.
     """

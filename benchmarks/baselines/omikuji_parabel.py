@@ -35,8 +35,8 @@ class OmikujiParabel(ProgramModel):
     - On bibtex, the file takes 0.02 of 0.63 s in training, and the conversion 0.024 of 0.055 ms per instance in
       prediction.
 
-    In training, the nodes of a tree are divided among the threads. In prediction, only the trees are divided among the
-    threads, so one tree predicts on one thread.
+    In training, the nodes of a tree are divided among the threads. In prediction, each tree uses only one thread, and
+    several trees can use several threads.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ class OmikujiParabel(ProgramModel):
         Number of trees. The scores of the trees are averaged.
     loss : {"hinge", "log"}
         The squared hinge loss gives a tree the score exp(-sum of max(0, 1 - margin)^2) along the path. The score is
-        between 0 and 1, but is not an estimate of a probability. The logistic loss gives the PLT's product of
-        probabilities.
+        between 0 and 1, but is not an estimate of a probability. With the logistic loss, the score is a product of
+        probabilities, as in a PLT.
     beam_size : int
-        Number of nodes kept on each level. Labels outside the beam have no score.
+        Number of nodes kept on each level. Labels that the beam search does not reach have no score.
     min_branch_size : int
         A node with fewer labels than this number is a leaf.
     n_jobs : int or None
@@ -79,7 +79,7 @@ class OmikujiParabel(ProgramModel):
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
             hyperparameters = self._hyperparameters(program)
-            with silenced_output():  # omikuji redraws a progress bar for every instance.
+            with silenced_output():  # Discard output, because omikuji redraws a progress bar for every instance.
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
 
@@ -90,7 +90,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            self.model_.densify_weights(0.1)  # omikuji's command line densifies weights, too.
+            self.model_.densify_weights(0.1)  # Weights are densified, as by omikuji's command line.
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

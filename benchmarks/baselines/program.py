@@ -40,8 +40,9 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     """Provide the base class of estimators that wrap a program whose models are files.
 
     A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's method `_load_program`
-    makes the program read these files, and its method `_answers` returns the program's labels. ``SAVED`` lists the
-    names of other learned arrays to save. The programs do not report inner products, so ``inner_products_`` is None.
+    makes the program read its files, and its method `_answers` returns the program's labels. ``SAVED`` lists the names
+    of learned arrays that are saved in addition to the program's files. ``inner_products_`` is None, because the
+    programs do not report inner products.
     """
 
     MODEL_FORMAT = 2
@@ -92,7 +93,10 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         """Load the program's model from its files."""
 
     def _new_folder(self) -> None:
-        """Create the temporary folder for the program's files. The folder is deleted together with this object."""
+        """Create the temporary folder for the program's files.
+
+        When this object is deleted, its folder is deleted, too.
+        """
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)
 
@@ -117,7 +121,7 @@ def silenced_output() -> Iterator[None]:
     Exceptions are raised as usual.
 
     Programs in other languages write to the file descriptors and not to ``sys.stdout`` and ``sys.stderr``. All threads
-    of a process share these descriptors, so the output of all threads is discarded.
+    of a process share the file descriptors, so the output of all threads is discarded.
     """
     sys.stdout.flush()
     sys.stderr.flush()
