@@ -11,7 +11,7 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.top_k import scaled
 
-SURELY_NORMAL = 1e-30  # Above this limit, float32 numbers are surely normal, and have their full precision.
+SURELY_NORMAL = 1e-30  # Positive float32 numbers above 1e-30 are normal numbers, which have the full precision.
 
 
 class Histograms(NamedTuple):
@@ -26,7 +26,8 @@ class Histograms(NamedTuple):
     labels : uint32, counts : uint32 or float32
         The distinct labels of one leaf after another, and the number of instances with the label in the leaf.
     weights : float64 (n_leaves,)
-        Factor of each leaf. The share of a label in a leaf is the label's count times the leaf's factor.
+        Factor by which the counts of each leaf are multiplied. The share of a label in a leaf is the label's count
+        times the leaf's factor.
     pooled : bool
         True if all leaves that an instance reaches have the same weight, False if all trees have the same weight.
     """

@@ -56,9 +56,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Number of inner products computed for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # This is the type of the attribute ``forest_``.
-    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
-    # the hyperparameter is 1, the forest has no tail classifiers.
+    FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. A
+    # forest whose weight is 1 has no tail classifiers.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int

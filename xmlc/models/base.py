@@ -84,10 +84,10 @@ class SparseProbabilityEstimator(Estimator):
     labelled_: bool = False  # True if each training instance had a label, so that predicted sets are never empty
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
-    #: Whether the estimates for an instance do not depend on the other instances in X.
+    #: Whether the estimates for an instance are the same whatever the other instances in X are.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the estimator compiles kernels when it is first used. If True, the workflow fits a copy of the estimator
-    #: to a few rows before it measures times.
+    #: Whether the estimator compiles kernels when it is first used. If an estimator compiles kernels, the workflow fits
+    #: a copy to a few rows before it measures times.
     compiles: ClassVar[bool] = True
     #: Whether the estimates of a model with default hyperparameters are close to the conditional probabilities of the
     #: labels.
@@ -492,7 +492,10 @@ class SparseProbabilityEstimator(Estimator):
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators. Each part is stored in a subfolder of ``folder``."""
+        """Read the parts of a stored model that are estimators.
+
+        Each estimator that is a part is stored in a subfolder of ``folder``.
+        """
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""

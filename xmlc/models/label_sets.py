@@ -9,7 +9,7 @@ from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import Matrix
 from xmlc.models.base import SparseProbabilityEstimator
 
-MIN_PROBABILITY = 1e-4  # Labels with smaller or equal estimates are in no label set.
+MIN_PROBABILITY = 1e-4  # Labels with estimates of at most 1e-4 are in no label set.
 ROWS = 4096  # This is the number of instances whose estimates are in memory at the same time.
 
 

@@ -76,8 +76,8 @@ def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = 
     """Return whether ``hits`` has more hits than ``usual``, by more than a standard error of the difference.
 
     The difference in hits is a sum over the instances for which only one of the two models is correct: it adds or
-    subtracts the weight of each instance. If both models were equally good, the variance of the difference in hits
-    would be the sum of the squared weights of these instances.
+    subtracts the weight of each instance. If both models were equally good, the sum of the squared weights of the
+    instances with different results would be the variance of the difference.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

@@ -21,7 +21,7 @@ from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt import PLT
 from xmlc.models.trees.kmeans import largest_leaf
 
-LARGEST_SEED = np.uint64(2**31 - 1)  # scikit-learn accepts no larger seed.
+LARGEST_SEED = np.uint64(2**31 - 1)  # The largest seed that scikit-learn accepts is 2**31 - 1.
 # This is the largest number of labels that a search in one tree finds for a block of instances (about 100 MB).
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256

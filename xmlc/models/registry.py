@@ -170,9 +170,9 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 def domains_of(name: str) -> Mapping[str, Domain] | None:
     """Return the domains of an estimator's hyperparameters, or None if the estimator is not in `LEARNERS`.
 
-    If `xmlc.models.domains` has a module for the estimator, only the module is imported. A suite can be checked without
-    loading kernels if `xmlc.models.domains` has modules for all its estimators. If the estimator has no module in
-    `xmlc.models.domains`, its class is imported.
+    If `xmlc.models.domains` has a module for the estimator, only this module is imported, but not the estimator's
+    class. A suite can be checked without loading kernels if `xmlc.models.domains` has modules for all its estimators.
+    If the estimator has no module in `xmlc.models.domains`, its class is imported.
     """
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None

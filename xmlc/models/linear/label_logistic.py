@@ -28,7 +28,7 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_pa
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 # These scores give the estimate 1 for a label that all training instances have, and 0 for a label that none have.
 SURE, NEVER = 30.0, -1000.0
-# This is the largest number of weights, for which a float64 array of all weights takes 2 GB.
+# A model has at most this number of weights, so that a float64 array of the weights takes at most 2 GB.
 MAX_WEIGHTS = 250_000_000
 CELLS = 4_000_000  # This is the largest number of scores or drawn values that one task of a prediction computes.
 # A task has four labels for each of the eight lanes, so that lanes seldom wait for other lanes.

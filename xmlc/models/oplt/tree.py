@@ -38,7 +38,7 @@ NODE = np.dtype(
         ("n_leaves", np.int32),  # The number of leaves below the node, or 1 for a leaf.
         ("padded", np.int32),  # The number of columns in each row of the block, or 0 if the node has no block.
         ("width", np.int32),  # The number of columns of the block that are in use.
-        ("auxiliary", np.int32),  # Is 1 if column 0 of the block is the node's auxiliary classifier, else 0.
+        ("auxiliary", np.int32),  # Has the value 1 if column 0 of the block is the node's auxiliary classifier, else 0.
         ("n_features", np.int32),  # The number of rows of the block, without the row of the constant feature.
         ("table_bits", np.int32),  # The hash table of the block has 2**table_bits entries.
         ("bias", np.int64),  # The slot of the row of the constant feature.
@@ -68,10 +68,10 @@ class OnlineTree(NamedTuple):
         feature's row. An entry of a hash table is empty if its value is 0.
     free_rows : uint32 (64,)
         Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
-        the next free row. The slot 0 ends the list.
+        the next free row. The slot 0 means that there is no further free row.
     free_tables : int64 (64,)
         Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
-        the next free table. The index 0 ends the list.
+        the next free table. The index 0 means that there is no further free table.
     counters : int64 (N_COUNTERS,)
         Counts, marks and required capacities. The constants ``N_NODES`` to ``ENTRIES_WANTED`` are the indices of the
         counters.

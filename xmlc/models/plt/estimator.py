@@ -39,7 +39,7 @@ SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 WEIGHT_THRESHOLD = 0.1
 # These are the names of the hyperparameters for which `fit` selects values.
 SELECTED = ("C", "arity", "weight_threshold")
-# `PLT.for_ranking` sets these hyperparameters to values that differ from the defaults.
+# `PLT.for_ranking` replaces the default values of some hyperparameters by the following values.
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 MOST_COPIES = 16  # This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
 ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
@@ -110,7 +110,7 @@ class PLT(SparseProbabilityEstimator):
         an instance with a weight below 1, the limit tol * C is multiplied by the weight.
     lam : float or None
         Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the constant feature.
-        With None, lambda is 1 / (C n). In lambda = 1 / (C n), n is the number of training instances, or the sum of
+        With None, lambda is 1 / (C n). In 1 / (C n), the number n is the number of training instances, or the sum of
         their weights. With ``lam=None``, SGD minimises the same objective for the root as the solver "batch".
     gamma : float
         Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The

@@ -119,8 +119,8 @@ def train_nodes(
     title : str
         Title in the progress display.
     only_smaller : bool
-        Apply the threshold only if the first batch takes fewer bytes with the threshold. The first batch decides for
-        all batches, so that only one batch is in memory.
+        Apply the threshold only if the first batch takes fewer bytes with the threshold. The threshold is chosen with
+        the first batch, so that only one batch is in memory.
     importance : float32 (order.size,), optional
         Positive weight of each instance's loss. With None, each instance has the weight 1.
 
@@ -179,7 +179,9 @@ def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
 def _parts(
     blocks: np.ndarray, firsts: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
 ) -> tuple[list[Tasks], list[float]]:
-    """Split the work into groups of tasks, the most expensive tasks first. Return the groups and their costs.
+    """Split the work into groups of tasks, the most expensive tasks first.
+
+    The function returns the groups of tasks and the cost of each group.
 
     A block with more work than ``limit`` is split into tasks, each with some of the block's siblings. The time of a
     task is estimated from its number of registers. A partly filled register takes as long as a full register.
@@ -221,7 +223,8 @@ def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per
     tasks : Tasks
         Siblings to train.
     dense : DenseBlocks
-        Weights of the blocks from number ``offset`` on. The weights of the tasks' nodes are overwritten.
+        Weights of the blocks from number ``offset`` on. The function overwrites the weights of the nodes in the given
+        tasks.
     offset : int
         Index of the first block of ``dense`` among all blocks.
     bias : float32 (n_nodes,)

@@ -175,7 +175,7 @@ def weights_from_state(
             weights: TreeWeights = kind(**arrays, **seed)
             return weights
     found = ", ".join(sorted({*arrays, *meta}))
-    raise XmlcError(f"weights: found the entries {found}, expected those of a label tree. Train the model again.")
+    raise XmlcError(f"weights: found the entries {found}, expected the entries of a label tree. Train the model again.")
 
 
 @njit(cache=True, nogil=True)
@@ -398,7 +398,9 @@ def slot_and_sign(key, feature, mask):
 
 @njit(cache=True, nogil=True)
 def ask_for_slots(ids, values, nodes, node, slots, signed):
-    """Compute and prefetch the table slots of one node for one instance. Multiply the instance's values by the signs.
+    """Compute and prefetch the table slots of one node for one instance.
+
+    Multiply each value of the instance by the sign of its slot.
 
     Parameters
     ----------
