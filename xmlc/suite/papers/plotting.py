@@ -21,7 +21,6 @@ from xmlc.suite.config.planned import Declared, Where
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure
 
 # Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX article.
@@ -59,9 +58,7 @@ METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 # The first pattern matches parts of an SVG that draw nothing. The second pattern matches digits that no screen shows.
-NO_SHAPE = re.compile(
-    r"""<[?!].*?>|<metadata>.*?</metadata>|(?<=<g) id="[^"]*"| transform="rotate\(-?0 .*?"|(?m:^ +)""", re.S
-)
+NO_SHAPE = re.compile(r'(?s)<[?!].*?>|<metadata>.*?</metadata>|(?<=<g) id=".*?"| transform="rotate\(-?0 .*?"|(?m:^ +)')
 NOT_SEEN = re.compile(r"((?<![\d.])\d\d+\.\d|\.\d\d)\d+(?=[^<>]*>)")
 LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, and of the figure's labels.
 NAME_LINE, LETTER = 0.11, 4.6  # Height of a name in inches, and width of a digit in points.
@@ -209,14 +206,12 @@ def dark(colour: Any) -> str:
     return to_hex((0.7 * red, 0.7 * green, 0.7 * blue))
 
 
-def log_ticks(
-    axis: XAxis | YAxis, values: Sequence[float] = (), text: Callable[[float], str] = "{:,.10g}".format
-) -> None:
+def log_ticks(axis: Any, values: Sequence[float] = (), text: Callable[[float], str] = "{:,.10g}".format) -> None:
     """Set ticks of a logarithmic axis, as many as fit without a collision of their labels.
 
     Parameters
     ----------
-    axis : XAxis or YAxis
+    axis : matplotlib Axis
         The axis of a panel. Its limits must be set.
     values : sequence of float
         The values that may have a tick, in ascending order. By default, round numbers have ticks.
@@ -257,6 +252,5 @@ def content_of(figure: Figure, ending: str) -> bytes:
     file = BytesIO()
     with mpl.rc_context(SETTINGS):
         figure.savefig(file, format=ending, metadata=METADATA[ending])
-    if ending != "svg":
-        return file.getvalue()
-    return NOT_SEEN.sub(r"\1", NO_SHAPE.sub("", file.getvalue().decode())).encode()
+    content = file.getvalue()
+    return NOT_SEEN.sub(r"\1", NO_SHAPE.sub("", content.decode())).encode() if ending == "svg" else content

@@ -24,10 +24,7 @@ STYLES: dict[str, Style] = {
     "fta": {"color": BLUE, "marker": "o"},
     "ofo": {"color": GREEN, "marker": "^"},
 }
-PARTS: dict[str, Style] = {
-    "validation": {"linestyle": (0, (4, 2)), "linewidth": 0.7},
-    "test": {"linestyle": "solid"},
-}
+PARTS: dict[str, Style] = {"validation": {"linestyle": (0, (4, 2)), "linewidth": 0.7}, "test": {}}
 CHOSEN: Style = {"markersize": 3.5, "markeredgecolor": "black", "markeredgewidth": 0.5, "linestyle": "none"}
 
 NARROWEST, MOST = 1.1, 6  # Smallest width of a panel in inches, and largest number of panels in a row.

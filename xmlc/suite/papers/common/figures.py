@@ -62,7 +62,7 @@ def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     if not groups:
         raise XmlcError("pareto: found no record with the times of training and prediction, expected at least one")
     sheet, grid = plotting.panels(len(COSTS) * len(groups), NARROWEST, together=len(COSTS))
-    sheet.set_figheight(sum(AROUND + NAME * max(map(len, groups.values())) for _ in groups))
+    sheet.set_figheight(len(groups) * (AROUND + NAME * max(map(len, groups.values()))))
     for place, (dataset, rows) in enumerate(groups.items()):
         left, right = row = grid[len(COSTS) * place : len(COSTS) * (place + 1)]
         right.sharey(left)

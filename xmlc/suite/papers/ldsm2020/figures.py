@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
 from xmlc.suite.papers import plotting
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition
+from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, Style, figure
 from xmlc.suite.results.records.base import Record
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.ranking import RankingRecord
@@ -40,11 +40,8 @@ SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
 MARKERS = {1: "o", 3: "s", 5: "^"}
 TITLES = {"p": "P", "ndcg": "nDCG"}
-LINES: dict[str, dict[str, Any]] = {
-    "p": {"linestyle": "solid"},
-    "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"},
-}
-STYLES: dict[str, dict[str, Any]] = {
+LINES: dict[str, Style] = {"p": {}, "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}}
+STYLES: dict[str, Style] = {
     f"{metric}@{k}": {"label": f"{TITLES[metric]}@{k}", "color": COLOURS[k], "marker": MARKERS[k], **line}
     for metric, line in LINES.items()
     for k in COLOURS
@@ -59,15 +56,13 @@ SHADES = ("0.6", GREEN, VERMILION, BLUE)  # In Figure 2, the lines of each arity
 OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))
 
 
-@plotting.figure(
-    "figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset."
-)
+@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
 def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 4, which shows P@k and nDCG@k against the number of trees. Each dataset has a panel."""
     return _panels(records, _draw_growth)
 
 
-@plotting.figure(
+@figure(
     "figure5",
     replace(SIZES, models=(OURS,)),
     caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
@@ -77,11 +72,8 @@ def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     return _panels(records, _draw_sweep)
 
 
-@plotting.figure(
-    "figure6",
-    COMPARED,
-    RANKINGS,
-    caption="Single trees and ensembles, precision on the left and nDCG on the right.",
+@figure(
+    "figure6", COMPARED, RANKINGS, caption="Single trees and ensembles, precision on the left and nDCG on the right."
 )
 def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
     """Draw Figure 6, which shows scores of single trees and ensembles, precision on the left and nDCG on the right."""
@@ -94,7 +86,7 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     return sheet
 
 
-@plotting.figure(
+@figure(
     "figure1",
     FORESTS,
     SIZES,
@@ -129,7 +121,7 @@ def figure1(
     return sheet
 
 
-@plotting.figure(
+@figure(
     "figure2",
     OURS_GROWN,
     caption="Depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K.",
@@ -167,7 +159,7 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     of these nodes. Dotted lines show the bounds of J (Lemma 1).
     """
 
-    @plotting.figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
+    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
     def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
         """Draw the objective J against epochs, for each level of a tree."""
         names = _datasets(records)
@@ -192,15 +184,12 @@ def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
 
 
 def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
-    name = records[0].hyperparameter
+    name = "T_max" if records[0].hyperparameter == "max_nodes" else records[0].hyperparameter
     scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
     _draw_scores(axes, scores)
     axes.set_xscale("log")
     plotting.log_ticks(axes.xaxis, list(scores), lambda value: _with_depth(records, value))
-    axes.set(
-        xlabel="T_max, with the depth below" if name == "max_nodes" else f"{name}, with the depth below",
-        ylabel="score (%)",
-    )
+    axes.set(xlabel=f"{name}, with the depth below", ylabel="score (%)")
 
 
 def _with_depth(records: Sequence[SweepRecord], value: float) -> str:

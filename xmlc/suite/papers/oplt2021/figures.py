@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import STREAMS
 from xmlc.suite.papers import plotting
-from xmlc.suite.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from xmlc.suite.papers.plotting import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, Style
 from xmlc.suite.results.records.progressive import ProgressiveRecord
 from xmlc.suite.results.titles import model_title, without_passes
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ProgressiveRecords = Sequence[ProgressiveRecord]
 
 # Line styles distinguish curves in black-and-white prints. A policy has the same style for both rules of tree growth.
-STYLES: dict[str, dict[str, Any]] = {
+STYLES: dict[str, Style] = {
     "oplt-b": {"color": BLUE, "linestyle": "solid"},
     "oplt-r": {"color": VERMILION, "linestyle": (0, (5, 1.5))},
     "oplt-b-program": {"color": SKY, "linestyle": "solid"},
@@ -74,7 +74,7 @@ def _instances(runs: ProgressiveRecords) -> list[int]:
     return found[0]
 
 
-def _style(model: str, place: int) -> dict[str, Any]:
+def _style(model: str, place: int) -> Style:
     base, passes = without_passes(model)
     # A stream is one pass, so the title omits the number of passes.
     title = model_title(base if passes == 1 else model)
