@@ -1,4 +1,7 @@
-"""Show the progress of a Snakemake run: a bar on a terminal, or one line for each finished job elsewhere."""
+"""Show the progress of a Snakemake run.
+
+A terminal shows a progress bar, and other outputs get a line for each finished job.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +15,34 @@ from typing import Any
 
 from tqdm import tqdm
 
-MOST_LISTED = 20  # A dry run with more jobs than this prints only the number of jobs of each rule.
-LOG_LINES = 15  # If a job fails, this many lines from the end of its log file are shown.
+MOST_LISTED = 20  # If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
+LOG_LINES = 15  # Number of lines from the end of a log file that are printed if a job fails.
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
 
 class Console(logging.Handler):
-    """Print the events of a run that users need to see. Snakemake's log file contains all events.
+    """Print those events of a run that users need to see. All events of the run are in Snakemake's log file.
 
     Parameters
     ----------
     settings : object
-        Snakemake's output settings. The handler reads only those attributes of settings and log records that Snakemake
-        documents for logger plugins.
+        The output settings of Snakemake. Only attributes that Snakemake documents for logger plugins are used, both of
+        the settings and of log records.
     """
 
     def __init__(self, settings: Any):
         super().__init__()
         self._settings = settings
-        self._jobs: dict[int, dict[str, Any]] = {}  # Attributes of the running jobs, or of all jobs in a dry run.
+        # Maps the id of each running job to its attributes. In a dry run, all jobs are included.
+        self._jobs: dict[int, dict[str, Any]] = {}
         self._begun, self._total, self._done = time.monotonic(), 0, 0
         self._bar: tqdm | None = None
 
     def attach(self, logger: logging.Logger) -> None:
-        """Replace Snakemake's own log handler.
+        """Replace the log handler of Snakemake by this handler.
 
-        Nothing changes if the user chose another logger, verbose output, or output with the reasons why jobs run.
+        The handler is not replaced if the user chose another logger, verbose output, or output with the reasons why
+        jobs run.
         """
         own = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
         quiet_about = {topic.name for topic in self._settings.quiet or ()}
@@ -46,7 +51,7 @@ class Console(logging.Handler):
             logger.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print an event, or show it in the progress bar."""
+        """Print the event in a log record, or show it in the progress bar."""
         fields, text = record.__dict__, record.getMessage()
         match fields.get("event"):
             case "run_info":
@@ -58,10 +63,12 @@ class Console(logging.Handler):
                 self._done += 1
                 job = self._jobs.pop(fields["job_id"])
                 self._show_progress()
-                if self._bar is None and job["output"]:  # The job of a target, such as `all`, has no output.
+                # A job without output belongs to a target, such as `all`, and is not printed.
+                if self._bar is None and job["output"]:
                     seconds = record.created - job["created"]
                     self.say(f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} ({seconds:.0f} s)")
-            # At the end of a run, Snakemake reports all errors again. The job then has no entry in `_jobs`.
+            # At the end of a run, Snakemake repeats all errors. A repeated error is ignored, because its job is not in
+            # `_jobs`.
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
                 self.say("\n".join([f"failed: {_title(job)}", *_last_lines(fields["log"])]))
             case "shellcmd" if self._settings.printshellcmds:
@@ -78,7 +85,7 @@ class Console(logging.Handler):
         super().close()
 
     def say(self, text: str) -> None:
-        """Print text above the progress bar, unless the text is empty."""
+        """Print a text above the progress bar. An empty text is not printed."""
         if text:
             tqdm.write(text, file=sys.stderr)
             sys.stderr.flush()
@@ -87,25 +94,29 @@ class Console(logging.Handler):
         """Remove the progress bar. Print the number of finished jobs, the run time, ``disk_used`` and ``advice``."""
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
-        # Without `attach`, Snakemake's own handler counts the jobs.
+        # If this handler was not attached, Snakemake's handler counts the jobs, and the total is 0.
         jobs = f"{self._done} of {self._total} jobs finished" if self._total else "run ended"
         self.say(f"{jobs} in {seconds}, {disk_used}")
         self.say(advice)
 
     def list_jobs(self) -> None:
-        """Print the number of jobs of each rule in a dry run. If there are few jobs, also print a line for each job."""
+        """Print the number of jobs of each rule in a dry run.
+
+        If the dry run has few jobs, also print a line for each job.
+        """
         rules = Counter(job["rule_name"] for job in self._jobs.values())
         counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
         titles = map(_title, self._jobs.values()) if len(self._jobs) <= MOST_LISTED else ()
         self.say("\n".join([f"jobs: {counts}", *titles]) if counts else "")
 
     def _show_progress(self) -> None:
-        """Show the number of finished jobs, and the running jobs, in a progress bar.
+        """Show the number of finished jobs and the titles of running jobs in a progress bar.
 
-        Without a terminal, and in a dry run, nothing is shown.
+        If the output is not a terminal, and in a dry run, no progress bar is shown.
         """
         if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
-            # Without ``ncols`` and ``nrows``, tqdm would show nothing on a terminal that does not report its size.
+            # Some terminals do not report their size. On these, tqdm would show nothing without ``ncols`` and
+            # ``nrows``.
             columns, rows = shutil.get_terminal_size()
             self._bar = tqdm(total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows)
         if self._bar is not None:
@@ -118,7 +129,7 @@ def _title(job: dict[str, Any]) -> str:
 
 
 def _last_lines(logs: list[str]) -> list[str]:
-    """Return the path of each log file of a failed job, followed by the last lines of this file."""
+    """Return lines with the path of each log file of a failed job, and with the last lines of the log file."""
     lines = []
     for log in logs:
         found = Path(log).read_text(errors="replace").splitlines() if Path(log).is_file() else ["no such file"]

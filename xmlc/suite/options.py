@@ -1,4 +1,4 @@
-"""Define options that several commands of the suite share."""
+"""Define command-line options that several commands of the suite have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.suite.config.folders import config_files, config_folder
 
 
 def file_option(name: str, help: str, **further: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return an option whose value is the path of a file. The arguments have the same meaning as in `click.option`."""
+    """Return an option whose value is the path of a file. The arguments are passed to `click.option`."""
     return click.option(name, type=FILE, help=help, **further)
 
 
@@ -53,12 +53,12 @@ extension_option = file_option(
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield a tuple with the first value of each repeated option, then a tuple with the second values, and so on.
+    """Yield a tuple with the first values of all options, then a tuple with the second values, and so on.
 
     Raises
     ------
     click.UsageError
-        Two options are given a different number of times.
+        The options have different numbers of values.
     """
     counts = {len(values) for values in given.values()}
     if len(counts) > 1:
@@ -79,7 +79,8 @@ catalogue_option = file_option(
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS and the option ``--method`` to a command.
 
-    RECORDS are files, or folders with one record per method. The option selects methods in the folders.
+    The values of RECORDS are files, or folders with one record per method. The option selects records in such a folder
+    by their methods.
     """
     help = "Read only the records of this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)
@@ -87,7 +88,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Split the values of a repeatable option at their commas."""
+    """Split each value of a repeatable option at its commas, and return all parts."""
     return tuple(name.strip() for value in values for name in value.split(","))
 
 

@@ -1,4 +1,7 @@
-"""Read YAML files that people write. Refuse mistakes, and values that YAML reads differently than people expect."""
+"""Read YAML files that people write, and check their content.
+
+An error is raised for a mistake, and for a value that YAML reads differently than people expect.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# Both YAML loaders are safe: the loaders make plain values and no objects. If PyYAML has the loader in C, this faster
-# loader is used, because a dry run reads ten YAML files.
+# The YAML loader is safe: it creates plain values and no objects of Python classes. The loader in C is used if PyYAML
+# has it. It is faster, and a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# These patterns match scalars that a reader and YAML 1.1 understand in the same way.
+# Maps the type of a YAML scalar to a pattern. A scalar that matches means the same to people and to YAML 1.1.
 _CLEAR = {
     "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
     "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
@@ -40,12 +43,12 @@ _HINTS = {
 
 
 def read_yaml(file: Path) -> object:
-    """Read a YAML file.
+    """Read a YAML file and return its content.
 
     Raises
     ------
     XmlcError
-        The file is not YAML in UTF-8, or `parsed_yaml` refuses one of its keys or values.
+        The file is not a YAML file in UTF-8, or `parsed_yaml` refuses one of its keys or values.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -61,16 +64,18 @@ def read_yaml(file: Path) -> object:
 
 
 def parsed_yaml(text: str, source: str) -> object:
-    """Parse YAML and return its content. Messages name ``source``: the path of a file, or the ``key=`` of a setting.
+    """Parse a YAML text and return its content.
+
+    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting.
 
     Raises
     ------
     XmlcError
-        The text is not YAML, a key is not text, or a key occurs twice. The error is also raised for a scalar that YAML
-        1.1 reads in a way that few people expect, such as ``010`` or ``yes``.
+        The text is not YAML, one of its keys is not a text, or a key occurs twice. An error is also raised for a scalar
+        that YAML 1.1 reads differently than most people, such as ``010`` or ``yes``.
     """
     try:
-        loader = _SAFE(text)  # `yaml.safe_load` would silently keep the last of several equal keys.
+        loader = _SAFE(text)  # If a key occurs twice, `yaml.safe_load` would keep the last value without an error.
         node = loader.get_single_node()
         if node is not None:
             _check(node, set())
@@ -87,14 +92,17 @@ def parsed_yaml(text: str, source: str) -> object:
 
 
 class _UnclearError(yaml.MarkedYAMLError):
-    """Report a part of a YAML file that is valid YAML, but that xmlc refuses."""
+    """Raised for a part of a YAML file that is valid YAML, but that xmlc refuses."""
 
     def __init__(self, problem: str, node: yaml.Node):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
 def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Refuse unclear scalars and keys below a node of YAML. A node with several aliases is checked once."""
+    """Raise an error for an unclear scalar or key in a YAML node and its descendants.
+
+    If a node has several aliases, it is checked only once.
+    """
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -119,14 +127,14 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
 
 
 def _unclear(tag: str, text: str) -> str:
-    """Return an explanation of how YAML 1.1 reads an unclear plain scalar, and how to correct the scalar.
+    """Explain how YAML 1.1 reads an unclear scalar without quotes, and how the user can correct it.
 
-    For a clear scalar, the explanation is empty.
+    If the scalar is clear, return an empty text.
     """
     if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
         return ""
     quoted = f"'{text}' in quotes for text"
-    if tag == "str":  # YAML 1.1 reads some numbers as text, such as 1e-3 or 0o17.
+    if tag == "str":  # For YAML 1.1, some numbers are texts, such as 1e-3 or 0o17.
         number = repr(int(text, 0) if "o" in text.lower() else float(text))
         plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
         return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
@@ -139,17 +147,20 @@ def _unclear(tag: str, text: str) -> str:
     return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}, or {quoted}"
 
 
-SHOWN = 60  # Longer values are shortened to this number of characters in messages.
+SHOWN = 60  # Maximum number of characters of a value in a message. Longer values are shortened.
 T = TypeVar("T")
-Keys = tuple[str | int, ...]  # The path to a part of a YAML file consists of keys of mappings and indices of lists.
-# A misfit has the path to a wrong part, the path to the part whose line number messages show, and the mistake.
+Keys = tuple[str | int, ...]  # The place of a part of a YAML file: a sequence of keys of mappings and indices of lists.
+# Describes a wrong part: its place, the place whose line number is shown, and a message.
 Misfit = tuple[Keys, Keys, str]
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "null"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 
 
 def shown_scalar(value: object) -> str:
-    """Return a value as Python writes it, shortened to `SHOWN` characters. Truth values and null look as in YAML."""
+    """Return the text with which Python writes a value, shortened to `SHOWN` characters.
+
+    The values true, false and null are written as in YAML.
+    """
     text = str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -157,25 +168,25 @@ def shown_scalar(value: object) -> str:
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
     """Convert plain content of YAML to a type that msgspec supports, such as a dataclass.
 
-    A key that is not a field of the type is refused. The type may contain `msgspec.Meta` with the bounds of a value,
-    and with a description for messages. A union must not combine a list and a text with a pattern, because msgspec 0.22
-    crashes.
+    If the content has a key that is not a field of the type, an error is raised. Types may be annotated with
+    `msgspec.Meta`, which contains the bounds of a value, and a description for messages. A union type must not contain
+    both a list and a text with a pattern, because msgspec 0.22 crashes.
 
     Parameters
     ----------
     content : object
     kind : type
     source : str
-        The origin of the content, for messages. If ``source`` is the path of a YAML file, messages contain line
-        numbers.
+        The origin of the content, which error messages contain. If the origin is the path of a YAML file, error
+        messages also contain line numbers.
     strict : bool
-        Whether to refuse text instead of a number. Use False for content from a command line.
+        Whether a text instead of a number is an error. Use False for content from a command line.
 
     Raises
     ------
     XmlcError
-        Some parts of the content have the wrong type. The message has a line for each wrong part. The line has the
-        source, the keys that lead to the part, the value found and the value expected.
+        Some part of the content has a wrong type. The error message contains a line for each wrong part. Such a line
+        contains the source, the keys that lead to the part, the value found and the value expected.
     """
     if found := _misfits(content, kind, (), strict):
         raise XmlcError("\n".join(located(source, place, said, of_line) for place, of_line, said in found))
@@ -183,9 +194,9 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, said: str, of_line: Keys | None = None) -> str:
-    """Return the message ``said``, preceded by the source, the line number and the keys.
+    """Return the message ``said`` after a prefix of the source, the line number and the keys.
 
-    Only YAML files have line numbers.
+    The prefix contains a line number only if the source is a YAML file.
     """
     of_line = place if of_line is None else of_line
     line = f":{_line(Path(source), of_line)}" if Path(source).suffix == ".yaml" and Path(source).is_file() else ""
@@ -194,7 +205,10 @@ def located(source: str, place: Keys, said: str, of_line: Keys | None = None) ->
 
 
 def _line(file: Path, keys: Keys) -> int:
-    """Return the line number of a part of a YAML file, or of the nearest existing parent of the part."""
+    """Return the line number of a part of a YAML file.
+
+    If the part is missing, return the line number of its nearest parent.
+    """
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
     line: int = node.start_mark.line if node else 0
     for key in keys:
@@ -208,14 +222,14 @@ def _line(file: Path, keys: Keys) -> int:
 
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
-    """Return the innermost parts of a value that do not fit their types, each with a message."""
+    """Return the innermost parts of ``value`` that do not fit their types, and a message for each part."""
     if inner := [said for part in _parts(value, kind, place, strict) for said in part]:
         return inner
     try:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         fields = fields_of(_form(kind)) if isinstance(value, dict) else {}
-        if fields:  # A key is missing, or two keys exclude each other.
+        if fields:  # In this case, a key is missing, or two keys exclude each other.
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {wording(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]
@@ -225,7 +239,10 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
 
 
 def _hint(value: object, kind: Any) -> str:
-    """Return advice to add or remove quotes. The advice is empty if the changed value would not fit its type either."""
+    """Return the advice to add or remove quotes, if this change corrects the value.
+
+    If the changed value is also wrong, return an empty text.
+    """
     if not isinstance(value, str | int | float) or value == "":
         return ""
     try:
@@ -239,7 +256,7 @@ def _hint(value: object, kind: Any) -> str:
 
 
 def wording(kind: Any, value: object, strict: bool = True) -> str:
-    """Return a text that describes the values of a type, with an example that is close to the refused value."""
+    """Describe the values of a type in words, with an example that is similar to the wrong value."""
     origin, of = get_origin(kind), get_args(kind)
     if origin is Annotated:
         described = next((meta.description for meta in of[1:] if meta.description), "")
@@ -266,7 +283,7 @@ def wording(kind: Any, value: object, strict: bool = True) -> str:
 
 
 def _bounds(meta: msgspec.Meta) -> str:
-    """Return a text that describes the bounds of a value."""
+    """Describe the bounds of a value in words."""
     if meta.ge is not None and meta.le is not None:
         return f" from {meta.ge} to {meta.le}"
     said = [f" {words} {bound}" for key, words in _BOUNDS.items() if (bound := getattr(meta, key)) is not None]
@@ -274,7 +291,7 @@ def _bounds(meta: msgspec.Meta) -> str:
 
 
 def _form(kind: Any) -> Any:
-    """Return the first type of a union that has keys. If no type of the union has keys, return ``kind`` unchanged."""
+    """Return the first type in a union that has keys. If no type in the union has keys, return ``kind`` unchanged."""
     if get_origin(kind) is Annotated:
         return _form(get_args(kind)[0])
     alternatives = map(_form, get_args(kind)) if get_origin(kind) in (Union, UnionType) else ()
@@ -282,12 +299,13 @@ def _form(kind: Any) -> Any:
 
 
 def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list[Misfit]]:
-    """Yield a list of misfits for each part and each key of a value.
+    """Yield a list of mistakes for each key of ``value`` and for each part of ``value``.
 
-    If the value's type does not define the types of the parts and keys, nothing is yielded.
+    If ``kind`` does not define the types of the keys and parts, nothing is yielded.
     """
     origin, of = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):  # The value has the form of at most one type of the union.
+    # Since the value fits the form of at most one type of the union, all types can be tried.
+    if origin in (Union, UnionType):
         for one in of:
             yield from _parts(value, one, place, strict)
     elif origin is Annotated:
@@ -311,9 +329,9 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
 
 @cache
 def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Return a dict from key to type, for a dataclass, msgspec structure or `TypedDict`.
+    """Return the type of each key of a dataclass, msgspec structure or `TypedDict`.
 
-    Each type comes with a flag that is true if the key is required.
+    With each type, a flag is returned that is true if the key is required.
     """
     fields = getattr(msgspec.inspect.type_info(kind), "fields", ())
     hints = get_type_hints(kind, include_extras=True) if fields else {}

@@ -1,7 +1,8 @@
-"""Define the columns of all tables: unit, printed decimals, whether higher is better, and whether a column is a cost.
+"""Define the columns of all tables: the unit, the printed decimals, and whether higher values are better.
 
-A *cost* is measured by a clock or the operating system, so it differs from run to run. Tables and `xmlc compare` show
-costs, but costs have no verdicts. Inner products are counted, so their number is not a cost.
+A column is a *cost* if a clock or the operating system measures its values, so that they differ from run to run. Tables
+and `xmlc compare` show costs, but do not judge them. The number of inner products is counted instead of measured, so it
+is not a cost.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal
 
 from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 
-COST = "cost_"  # Names of columns for claims on costs begin with this prefix.
+COST = "cost_"  # Prefix of the names of columns for claims about costs.
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -25,30 +26,32 @@ class Column:
 
     #: The name of the column in CSV files.
     name: str
-    #: The printed heading, without the unit.
+    #: The printed heading of the column, without the unit.
     title: str
     #: The unit: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
     unit: str = ""
-    #: Number of printed decimals. None prints a cost with three significant digits, and other numbers in format ``g``.
+    #: Number of decimals in print. With None, a cost has three significant digits, and any other number has the format
+    #: ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How the values of the seeds are summarised. A measure is averaged, a constant must be equal for all seeds, and a
-    #: choice lists all values.
+    #: How the values of several seeds are combined. The values of a measure are averaged, those of a constant must be
+    #: equal, and those of a choice are listed.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: Numbers are rounded to this many decimals before printing. With None, numbers are not rounded.
+    #: Maximum number of decimals: numbers are rounded to this many decimals before they are printed. If it is None,
+    #: numbers are not rounded.
     most: int | None = None
 
     @property
     def heading(self) -> str:
-        """Return the title of the column, followed by its unit."""
+        """Return the title of the column, followed by its unit in brackets."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return the text that tables print for a value. A missing value is printed as a dash.
+        """Return the text with which tables print a value. A missing value is printed as a dash.
 
-        To print a standard deviation, pass the mean as ``beside``. The mean and the standard deviation then have the
-        same number of decimals.
+        If the value is a standard deviation, ``beside`` is the mean. The text then has the same number of decimals as
+        the mean.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -74,7 +77,8 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-# Each of these functions defines several columns. A keyword argument maps the name of a column to its title.
+# Each of the following functions defines several columns. A keyword argument is the name of a column, and its value is
+# the title.
 def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
     return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
 
@@ -103,44 +107,43 @@ def _of_claims(**titles: str) -> Iterable[Column]:
 
 _ALL = (
     *_constants(dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for"),
-    # These columns describe tuned hyperparameters (plt2016, Table 3).
+    # Columns that describe tuned hyperparameters (plt2016, Table 3).
     *_constants(hyperparameter="Hyperparameter"),
     *_choices(low="Low", high="High", drawn="Scale", value="Value", found_by="Found by"),
     Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
-    # These columns describe a dataset (plt2016, Table 1). The averages are computed on the training set.
+    # Columns that describe a dataset (plt2016, Table 1). Averages are computed on the training set.
     *_constants(0, m="#labels", d="#features", n_test="#test", n_train="#train"),
     *_constants(2, instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
-    # These columns contain five-number summaries and averages of counts in the training part (swnn2018, Tables 2-5).
+    # Columns with five-number summaries and averages of counts in the training set (swnn2018, Tables 2-5).
     *_constants(most=2, minimum="Minimum", lower_quartile="1st quartile", median="Median"),
     *_constants(most=2, upper_quartile="3rd quartile", maximum="Maximum", mean="Average"),
-    # These columns contain measures of rankings, and hyperparameters of nearest neighbours (swnn2018, Table 6).
+    # Columns with measures of rankings, and with hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *_choices(S="S", alpha="alpha", beta="beta", trials="Trials"),
-    # These columns contain results on datasets with one label per instance, and the best number of training passes
+    # Columns with results on datasets with one label per instance, and with the best number of training passes
     # (oplt2021).
     *_percents(accuracy="Accuracy"),
     *_constants(passes="Passes"),
-    # These columns describe the trees of an ensemble (ldsm2020, Table 4). Numbers of nodes include leaves.
+    # Columns that describe the trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.
     *_choices(n_trees="Trees", arity="Arity"),
     Column("depth", "Depth"),
     Column("nodes", "Nodes of a tree", decimals=0),
     *_constants(2, log_m="log_M K"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
-    # These columns contain measures of label sets, on the test set unless the title names another part.
+    # Columns with measures of label sets. The measures are on the test set if the title names no other part.
     *map(_measure, OF_SETS),
     *_percents(expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F"),
     *_percents(fta="FTA", sto="STO", ofo="OFO"),
     *_choices(c="c", a="a", b="b"),
-    # These columns describe estimates above a minimum probability, and the loss of label sets inferred from such
-    # estimates.
+    # Columns that describe estimates above a minimum probability, and the loss that this minimum causes in label sets.
     *_constants(0, samples="Samples"),
     *_constants(min_probability="Minimum probability"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
-    # These columns contain costs and the number of inner products.
+    # Columns with costs, and with the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     *_costs("min", train_minutes="Time", train_cpu_minutes="Train, CPU"),
     *_costs("s", train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune"),
@@ -150,7 +153,7 @@ _ALL = (
     *_costs("MB", model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict"),
     *_threads(train_threads="Threads, train", predict_threads="Threads, predict"),
     *_threads(test_threads="Threads", inference_threads="Threads"),
-    # These columns describe the test of a paper's claims.
+    # Columns that describe the test of a paper's claims.
     *_constants(claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published"),
     *_of_claims(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
     *_of_claims(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
@@ -168,8 +171,8 @@ DEVIATION = "_std"
 def column(name: str) -> Column:
     """Return the definition of a column.
 
-    A column without a definition has no unit and no best number, and is not a cost. The column of a standard deviation
-    has the definition of its measure, but no best number.
+    If a name has no definition in `COLUMNS`, the column has no unit, no best value, and is not a cost. The column of a
+    standard deviation has the definition of the measure's column, but no best value.
     """
     base = name.removesuffix(DEVIATION)
     if base in COLUMNS and base != name:

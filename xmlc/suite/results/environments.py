@@ -1,4 +1,4 @@
-"""Describe how and where records were computed, for the results page and the long table of all numbers."""
+"""Describe the program versions, the machine and the time of records, for the table of all numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-# All other keys of the environment metadata are names of packages, and their values are versions.
+# Keys of the environment metadata that are not names of packages. Every other key is a package, and its value is a
+# version.
 NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 
 class RecordEnvironment(NamedTuple):
-    """Describe how and where a record was computed.
+    """Describe with which programs, when and on which machine a record was computed.
 
-    ``seconds`` and ``peak_mb`` are the time and the peak memory of the whole process that wrote the record.
+    ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the record.
     """
 
     split: str
@@ -31,7 +32,7 @@ class RecordEnvironment(NamedTuple):
 
 
 def environment_columns(record: RecordFile) -> RecordEnvironment:
-    """Return how and where a record was computed, as columns of the long table of all numbers."""
+    """Return the environment of a record, as columns of the long table of all numbers."""
     about, spent = environment_of(record), getattr(record, "step", None)
     packages = {name: text for name, text in about.items() if name not in NOT_PACKAGES}
     settings: Hyperparameters | None = getattr(record, "hyperparameters", None)
@@ -49,6 +50,6 @@ def environment_columns(record: RecordFile) -> RecordEnvironment:
 
 
 def environment_of(record: RecordFile) -> Environment:
-    """Return the environment metadata of a record. The dict is empty if the record has no metadata."""
+    """Return the environment metadata of a record. If the record has no environment metadata, the dict is empty."""
     found: Environment | None = getattr(record, "environment", None)
     return found or {}

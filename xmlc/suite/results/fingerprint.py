@@ -1,27 +1,30 @@
-"""Compute a fingerprint of tables and arrays: a short word that is equal if all numbers are equal.
+"""Compute fingerprints of tables and arrays. A fingerprint is a short word that is equal if all numbers are equal.
 
-People can compare two results by their words. Version 1 is defined as follows. Every digest is a SHA-256, written with
-64 hexadecimal digits. The word is the version and the first 12 digits, as in ``1-3f2a-91c0-77de``.
+People can compare two results by the words of their fingerprints. Version 1 of the fingerprint is defined as follows.
+Each digest is a SHA-256 in 64 hexadecimal digits. The word of a fingerprint consists of the version and the first 12
+digits of a digest, as in ``1-3f2a-91c0-77de``.
 
 Table (a CSV file)
-    The digested text is ``xmlc fingerprint 1, table``, a line feed, and one line for each row. Lines are sorted by
-    code points, and each ends with a line feed. A line has one field for each column that is not a cost
-    (``xmlc.suite.results.columns``: times, memory and numbers of threads are costs). Fields are sorted by column name
-    (code points) and joined by tabs. A field is the column's name as a JSON string in ASCII, a colon and the cell. A
-    number is written as its nearest float64 in Python's ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0.
-    A blank cell or NaN is written as an empty text. Any other cell is written as a JSON string. The digest does not
-    depend on the order of rows and columns. Trailing zeros (1.0 and 1.00), quotes and line ends have no effect, either.
+    The digested text is ``xmlc fingerprint 1, table``, a line feed, and one line for each row. The lines are sorted by
+    code points, and each line ends with a line feed. A line contains one field for each column except costs
+    (``xmlc.suite.results.columns``: times, memory and numbers of threads are costs). The fields of a line are sorted by
+    column name (code points) and joined by tabs. A field consists of the column's name as a JSON string in ASCII, a
+    colon, and the cell. If a cell is a number, its nearest float64 is written in Python's ``float.hex``
+    (``0x1.4000000000000p+5`` for 40), with 0 for -0. If a cell is blank or NaN, an empty text is written. If a cell is
+    any other text, it is written as a JSON string. The digest of a table does not depend on the order of rows and
+    columns, on trailing zeros (1.0 and 1.00), on quotes, or on line ends.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
     The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape
-    (``(3, 4)``), a line feed, and all elements in C order. The data type is written as in NumPy's format (``'<f4'``).
-    Elements are always little-endian. Two NaN with different bits have different digests.
+    (``(3, 4)``), a line feed, and all elements in C order. The data type has the format of NumPy's files (``'<f4'``).
+    All elements are converted to little-endian bytes. If two arrays differ only in the bits of a NaN, their digests
+    differ.
 
 Folder (or an ``.npz``, whose members are its entries)
-    The digested text is ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry. Entries are tables,
-    arrays, and folders that contain tables or arrays. The line is the entry's name as a JSON string in ASCII, a colon,
-    the entry's digest and a line feed. Lines are sorted by name (code points). The digest does not depend on other
-    files, on hidden files, or on the name and location of the folder.
+    The digested text is ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry. An entry is a table,
+    an array, or a folder that contains tables or arrays. The line of an entry consists of its name as a JSON string in
+    ASCII, a colon, its digest, and a line feed. The lines are sorted by the names of the entries (code points). The
+    digest of a folder does not depend on other files, on hidden files, or on the name and location of the folder.
 """
 
 from __future__ import annotations
@@ -48,14 +51,14 @@ CHUNK = 1 << 24
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hold the digest of a file or folder, with the fingerprints of its parts.
+    """Hold the digest of a file or folder, and the fingerprints of the entries of the folder.
 
     Attributes
     ----------
     digest : str
-        SHA-256, 64 hexadecimal digits.
+        The SHA-256 in 64 hexadecimal digits.
     parts : dict of str to Fingerprint
-        Fingerprints of a folder's entries, by name. The dict is empty for a table or an array.
+        Maps the name of each entry of a folder to its fingerprint. For a table or an array, the dict is empty.
     """
 
     digest: str
@@ -63,25 +66,28 @@ class Fingerprint:
 
     @property
     def word(self) -> str:
-        """Return the word to compare: the version and the first 12 digits in groups, such as ``1-3f2a-91c0-77de``."""
+        """Return the word of the fingerprint: the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
         groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
         return "-".join((str(VERSION), *groups))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield the path and the word of every part. A folder comes after its parts."""
+        """Yield the path and the word of every entry of the folder and its subfolders.
+
+        A subfolder comes after its entries.
+        """
         for name, part in self.parts.items():
             yield from part.lines(f"{prefix}{name}/")
             yield f"{prefix}{name}", part.word
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """Return the fingerprint of a table, of a file of arrays, or of a folder of tables and arrays.
+    """Return the fingerprint of a file with a table or arrays, or of a folder with such files.
 
     Raises
     ------
     XmlcError
-        The file does not exist, cannot be read, or contains neither a table nor arrays. The error is also raised for a
-        folder without tables and arrays.
+        The file does not exist, cannot be read, or contains neither a table nor arrays. For a folder without tables and
+        arrays, the error is also raised.
     """
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
@@ -106,7 +112,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a table. The cells of the table are numbers, or texts from `read_table`."""
+    """Return the fingerprint of a table. The cells of the table are numbers, or texts that `read_table` returned."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
     rows = cells[judged].itertuples(index=False, name=None)
@@ -115,7 +121,7 @@ def of_table(cells: pd.DataFrame) -> Fingerprint:
 
 
 def of_array(array: np.ndarray) -> Fingerprint:
-    """Return the fingerprint of an array of any shape, memory-mapped or not."""
+    """Return the fingerprint of an array of any shape. The array may be memory-mapped."""
     dtype = array.dtype.newbyteorder("<")
     described = f"{np.lib.format.dtype_to_descr(dtype)!r} {array.shape}\n"
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -132,7 +138,7 @@ def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
 
 
 def read_table(source: Path) -> pd.DataFrame:
-    """Read a CSV table as text, with unchanged cells.
+    """Read a CSV table. All cells are returned as texts, exactly as in the file.
 
     Raises
     ------
@@ -147,9 +153,10 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return the entries of a folder that its fingerprint includes.
+    """Return the entries of a folder that determine the folder's fingerprint.
 
-    These entries are tables, arrays, and folders that contain tables or arrays. Hidden entries are left out.
+    An entry is a table, an array, or a folder that contains tables or arrays. Hidden files and folders are not
+    included.
     """
     return [
         path

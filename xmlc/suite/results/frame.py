@@ -1,7 +1,8 @@
-"""Read numbers, average them over seeds, and select, join and pivot them.
+"""Read numbers from records and tables, average them over seeds, and select, join and pivot them.
 
-Each value is a `Number`, from the record to the printed page. Published tables, reference tables and tables of
-xmlc have the same form: a dict from key to row. Each row is a dict from quantity to number.
+A value is represented by a `Number` from the time it is read until it is printed. Published tables, reference tables
+and tables of xmlc have the same data structure: a dict from key to row. A row of a table is a dict from quantity to
+number.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ OF_RECORDS = ("dataset", "model", "method")
 
 
 class Source(NamedTuple):
-    """Hold a record with the path of its file."""
+    """Hold a record and the path of the record's file."""
 
     path: Path
     record: RecordFile
@@ -39,44 +40,45 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Number:
-    """Hold one number: a value from a record, a mean over records, or a number from a paper or reference table.
+    """Hold one number: a value in a record, a mean over several records, or a number in a published or reference table.
 
     Attributes
     ----------
     quantity : str
-        Name of the column.
+        Name of the column that contains the number in tables.
     value : object
-        Number in the unit of the column, or text. None or NaN marks a missing value.
+        The number in the unit of the column, or a text. If the value is missing, it is None or NaN.
     dataset, model, method : str
-        Names of dataset, model and method. A name is empty if the number belongs to no dataset, model or method.
+        Names of the dataset, the model and the method. If the number belongs to no dataset, model or method, the name
+        is empty.
     variant : str
-        The part of the record that contains the number, such as ``alpha=0.75`` in a sweep.
+        Name of the part of the record that contains the number, such as ``alpha=0.75`` in the record of a sweep.
     seed : int or None
-        Seed of the record, or None for a mean.
+        Seed of the record. A mean over seeds has the seed None.
     key : tuple of str
-        Values of the table's keys, which identify the row.
+        Values of the table's key columns, which identify the number's row.
     deviation : float
-        Standard deviation over seeds (divisor: seeds - 1). NaN for a single seed, and for columns whose kind is not
-        "measure".
+        Standard deviation of the value over seeds (divisor: seeds - 1). The deviation is NaN for a single seed, and in
+        columns whose kind is not "measure".
     runs : mapping
-        Maps each seed to its value.
+        Maps each seed to the value with this seed.
     records : tuple of Path
-        Files that contain the value.
+        Paths of the records from which the value is read or computed.
     words : str or None
         Text that is printed instead of the value.
     mark : str
         Style of the printed number: ``bold``, ``brackets`` or ``hidden``.
     published : str
-        The number as printed in the paper.
+        The published number, exactly as the paper prints it.
     kind, verdict : StrEnum or None
-        Kind of the published number, and the verdict on our number. Kind and verdict are None if our number is not
-        compared with a published number.
+        Kind of the published number, and the verdict of the comparison with it. If the number is not compared with a
+        published number, both fields are None.
     interval : float
-        Half the width of the interval around the published number. NaN if there is no interval.
+        Half of the width of the interval around the published number. The field is NaN if there is no interval.
     reason : str
-        How the interval was computed, or why the value is missing.
+        A text about how the interval was computed, or why the value is missing.
     fitted_settings : str
-        Settings that were fitted to the published results.
+        A text about hyperparameters that were fitted to published results.
     """
 
     quantity: str
@@ -106,12 +108,12 @@ class Number:
 
     @property
     def shown(self) -> Any:
-        """Return the value, or the text that is printed instead of it."""
+        """Return the value, or the text that is printed instead of the value."""
         return self.value if self.words is None else self.words
 
     @property
     def text(self) -> str:
-        """Return the number as printed, with its deviation over seeds."""
+        """Return the text with which the number is printed, with its standard deviation over seeds."""
         about = column(self.quantity)
         text = about.printed(self.shown)
         if not math.isnan(self.deviation):
@@ -120,14 +122,14 @@ class Number:
 
     @property
     def rounded(self) -> float | None:
-        """Return the printed value as a float, or None for text and for a missing value."""
+        """Return the value rounded as in print, or None if the value is a text or missing."""
         try:
             return float(column(self.quantity).printed(self.shown))
         except ValueError:
             return None
 
 
-Row = dict[str, Number]  # Maps each quantity to its number in the row.
+Row = dict[str, Number]  # Maps the quantity of each number in a table row to the number.
 Rows = dict[Key, Row]
 
 
@@ -137,7 +139,7 @@ def is_missing(value: Any) -> bool:
 
 
 def numbers_of(sources: Iterable[Source]) -> list[Number]:
-    """Return the numbers in the records of ``sources``, in the order of the records."""
+    """Return all numbers in the records of ``sources``, in the order of the records."""
     return [
         Number(
             quantity=quantity,
@@ -156,15 +158,19 @@ def numbers_of(sources: Iterable[Source]) -> list[Number]:
 
 
 def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()) -> Row:
-    """Return a table row from ``values``, which maps quantities to values. The values are not averaged over seeds."""
+    """Return a table row with the given values, which are not averaged over seeds.
+
+    The keys of ``values`` are quantities.
+    """
     return {name: Number(quantity=name, value=value, key=key, records=records) for name, value in values.items()}
 
 
 def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
-    """Return the means over seeds, as table rows. ``keys`` are the fields of a number that identify its row.
+    """Average numbers over seeds, and return the means as table rows.
 
-    The quantity ``seeds`` of a row is the number of its seeds. A mean is missing if the value of one seed is missing.
-    Columns of the kind "choice" list the values of all seeds if they differ.
+    The fields of a number in ``keys`` identify its row. Each row gets the quantity ``seeds``, which is the number of
+    seeds in the row. If the value of one seed is missing, the mean is missing, too. In a column of the kind "choice",
+    values that differ between seeds are listed instead of averaged.
 
     Raises
     ------
@@ -202,9 +208,10 @@ def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    """Return mean and standard deviation of some values.
+    """Return the mean and the standard deviation of ``values``.
 
-    Values are added one after another. Known versions of pandas add fewer than eight values in the same order.
+    The values are added one after another, in order. Current versions of pandas add fewer than eight values in the same
+    order.
     """
     n, mean = len(values), reduce(add, values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
@@ -212,9 +219,9 @@ def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
 
 
 def _chosen(name: str, values: list[Any]) -> Any:
-    """Return the common value of all seeds, or a text with all values if they differ.
+    """Return the value that all seeds share, or a text with all values if they differ.
 
-    A float that is a whole number is returned as an integer.
+    If the shared value is a float without a fraction, it is returned as an integer.
     """
     if all(value == values[0] or (is_missing(value) and is_missing(values[0])) for value in values):
         value = values[0]
@@ -223,9 +230,9 @@ def _chosen(name: str, values: list[Any]) -> Any:
 
 
 def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Number | None]]:
-    """Yield (key, quantity, left number, right number) for each number of the two tables.
+    """Yield (key, quantity, left number, right number) for each number in one of the two tables.
 
-    Rows of the left table come first. A number that a table lacks is None.
+    Rows of the left table come first. If a table lacks the number, None is yielded instead.
     """
     for key in dict.fromkeys([*left, *right]):
         one, other = left.get(key, {}), right.get(key, {})
@@ -234,10 +241,11 @@ def join(left: Rows, right: Rows) -> Iterator[tuple[Key, str, Number | None, Num
 
 
 def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFrame:
-    """Return a frame with a row for each key.
+    """Return a DataFrame with a row for each key.
 
-    The columns of the frame are the keys, the ``wanted`` quantities, and the number of seeds. Quantities that no row
-    has are left out. If any row has several seeds, each measure is followed by its standard deviation, ``<name>_std``.
+    The columns of the DataFrame are the keys, the ``wanted`` quantities, and the number of seeds. A quantity is left
+    out if no row contains it. If a row has several seeds, each column of a measure is followed by a column of standard
+    deviations, ``<name>_std``.
     """
     there = {name for row in rows.values() for name in row}
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
@@ -252,7 +260,10 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
 
 
 def _series(values: list[Any]) -> pd.Series:
-    """Return values as a series. Integers stay integers, even if other values are missing or have another type."""
+    """Return values as a pandas Series.
+
+    Integers remain integers, even if other values are missing or have another type.
+    """
     there = [value for value in values if not is_missing(value)]
     if all(isinstance(value, float) for value in there):
         return pd.Series([math.nan if value is None else value for value in values], dtype=float)
@@ -263,7 +274,9 @@ def _series(values: list[Any]) -> pd.Series:
 
 
 def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
-    """Read a CSV table, and return its numbers as text. ``keys`` are the columns that identify a row.
+    """Read a CSV table, and return its cells as numbers whose values are texts.
+
+    The columns in ``keys`` identify a row.
 
     Raises
     ------
@@ -284,9 +297,9 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 
 
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
-    """Return the published number of a quantity in the row ``key``, or None if no number is published.
+    """Return the published number of a quantity in the row ``key``, or None if the quantity is not published.
 
-    A constant that is printed once for a dataset applies to all rows of the dataset.
+    If a paper prints a constant of a dataset only once, it applies to all rows of the dataset.
     """
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
@@ -297,5 +310,5 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
 
 
 def quantities_of(rows: Collection[Mapping[str, Any]]) -> list[str]:
-    """Return the quantities in ``rows``, in the order in which they first occur."""
+    """Return the distinct quantities in ``rows``, in the order in which they first occur."""
     return list(dict.fromkeys(name for row in rows for name in row))

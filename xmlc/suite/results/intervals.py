@@ -1,4 +1,4 @@
-"""Estimate means with confidence intervals by Student's t."""
+"""Estimate means and their confidence intervals by Student's t distribution."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Quantiles of Student's t are rounded to this many digits, because libraries differ in the last bits.
+# Number of digits to which quantiles are rounded. The last bits of a quantile depend on the library.
 QUANTILE_DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold a mean and its 95 % confidence interval. The bounds are NaN if there are too few values."""
+    """Hold a mean and its 95 % confidence interval. If there are too few values for an interval, the bounds are NaN."""
 
     mean: float
     lower: float = math.nan
@@ -22,49 +22,54 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Return whether there were enough values for an interval."""
+        """Return whether the estimate has an interval, which requires enough values."""
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate with an increasing function applied to the mean and both bounds."""
+        """Return the estimate after ``function`` is applied to the mean and both bounds.
+
+        The function must be increasing.
+        """
         values = (self.mean, self.lower, self.upper)
         return Estimate(*(value if math.isnan(value) else function(value) for value in values))
 
     def side_of(self, margin: float) -> int:
-        """Return 1 if the whole interval lies above the margin, -1 if it lies below, and 0 otherwise."""
+        """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0 otherwise."""
         return int(self.lower > margin) - int(self.upper < margin)
 
 
 def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
-    """Return the mean of ``values`` with its confidence interval.
+    """Return the mean of ``values`` with a 95 % confidence interval.
 
-    The values must be independent, and have the same normal distribution.
+    The values must be independent samples of one normal distribution.
 
     Parameters
     ----------
     values : sequence of float
         At least one value.
     fewest : int
-        The smallest number of values for which an interval is computed. An interval always needs at least 2 values.
+        The minimum number of values for which an interval is computed. At least 2 values are always required.
 
     Returns
     -------
     Estimate
-        The interval is mean ± t s / sqrt(n). Here s is the standard deviation (divisor n - 1), and t is the 97.5 %
-        quantile of Student's distribution with n - 1 degrees of freedom. For equal values, the interval has width zero.
+        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor n - 1), and t is the
+        97.5 % quantile of Student's distribution with n - 1 degrees of freedom. If all values are equal, the interval
+        has width zero.
     """
     n = len(values)
     mean = math.fsum(values) / n
     if n < max(fewest, 2):
         return Estimate(mean)
-    if min(values) == max(values):  # The computed mean of equal values may differ from the values in the last bit.
+    # Because of rounding, the computed mean of equal values may differ from them in the last bit.
+    if min(values) == max(values):
         return Estimate(values[0], values[0], values[0])
     variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
     return estimate_from(mean, math.sqrt(variance / n), n)
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return the same estimate as `estimate_of`, from the mean and the standard error of n values."""
+    """Return an estimate like `estimate_of`, but from the mean and the standard error of n values."""
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 

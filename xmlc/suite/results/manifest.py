@@ -1,6 +1,6 @@
 """Write and read manifests.
 
-A manifest is a small file next to a finished table, from which reports rebuild the table.
+A manifest is a small file next to a finished table. Reports use it to rebuild the table.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ STORAGE_COPIES = ".snakemake/storage"
 
 @dataclass(frozen=True)
 class Manifest:
-    """Hold the arguments of `xmlc.suite.papers.building.build_table` for one table.
+    """Hold the arguments with which `xmlc.suite.papers.building.build_table` built a table.
 
     Attributes
     ----------
     table, paper : str
-        Names of the table and the paper.
+        Name of the table, and name of the paper.
     records : tuple of Path
-        Files of the table's records, in the order in which the table uses them.
+        Paths of the records, in the order in which the table uses them.
     published : Path or None
-        Folder of published tables.
+        Folder that contains published tables.
     suite : Path or None
-        Configuration of the paper, if the table uses it.
+        YAML file of the paper's suite, if the table uses the file.
     digests : dict of str to str
-        The digest of each dataset. The dict is empty if the keys of the table include the dataset.
+        Maps the name of a dataset to the digest of the dataset. If the table has the key column ``dataset``, the dict
+        is empty.
     titles : dict of str to str
-        Printed names that the suite gives its models.
+        Maps a model to the printed name that the suite defines.
     settings : dict
-        Settings that the table depends on (see `xmlc.suite.results.settings`). The dict is empty in files of earlier
-        versions.
+        Settings that the table depends on (see `xmlc.suite.results.settings`). In manifests of earlier versions, the
+        dict is empty.
     """
 
     table: str
@@ -50,7 +51,7 @@ class Manifest:
     settings: RecordedSettings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
-        """Write PREFIX.manifest.json atomically, and return its path."""
+        """Write the file PREFIX.manifest.json atomically, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
         records = list(map(in_project, self.records))
         write_record(path, {"schema": 1, **asdict(self), "records": records})
@@ -58,22 +59,22 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
-        """Read one manifest.
+        """Read a manifest from a file.
 
         Raises
         ------
         XmlcError
-            The file is not readable, or is of another kind.
+            The file is not readable, or is not a manifest.
         """
         return read_checked(path, cls, "a manifest of `xmlc table` of this version")
 
     def under(self, root: Path) -> Manifest:
-        """Return the manifest with its records in the folder ``root``, such as an unpacked archive."""
+        """Return a copy of the manifest for records in the folder ``root``, such as an unpacked archive."""
         return replace(self, records=tuple(root / record for record in self.records))
 
     @staticmethod
     def is_current(made: Path, records: Iterable[Path]) -> bool:
-        """Return whether the file ``made`` is current: all records exist, and no record is newer than the file."""
+        """Return whether all records exist and none of them is newer than the file ``made``."""
         try:
             return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
         except FileNotFoundError:
@@ -81,26 +82,26 @@ class Manifest:
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:
-        """Return the manifest next to a CSV table, or None if there is no manifest.
+        """Return the manifest of a CSV table, or None if the table has no manifest.
 
-        The manifest of a reference table names no records.
+        The manifest of a reference table contains no paths of records.
         """
         path = table.with_suffix(SUFFIX)
         return cls.read(path) if path.is_file() else None
 
 
 def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether the digests in the manifest of a table are exactly the digests ``other``.
+    """Return whether a table was computed on the datasets with the digests ``other``.
 
-    Without a manifest or without digests, the data are unknown, and the function returns False.
+    If there is no manifest, or if ``other`` is empty, the datasets are unknown, and False is returned.
     """
     return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
-    """Read the manifests of the tables in ``folder/<paper>/``, in the order of ``papers``.
+    """Read the manifests of all tables in ``folder``. The tables of the first paper in ``papers`` come first.
 
-    Papers that are not in ``papers`` come last. Within a paper, the table of claims comes first.
+    Tables of papers that are not in ``papers`` come last. Of the tables of a paper, the table of claims comes first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
     found = [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
@@ -111,15 +112,19 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
-    """Return a sort key: numbered tables come first, by their number, then other tables by name."""
+    """Return a sort key for tables.
+
+    Numbered tables come first, sorted by number, followed by other tables, sorted by name.
+    """
     number = table.removeprefix("table")
     return (not number.isdecimal(), int(number) if number.isdecimal() else 0, table)
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project. The argument is this path, or the path of a copy from remote storage.
+    """Return the path of a result in the project. The argument may also be the path of a copy of the result.
 
-    The copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
+    Snakemake makes such copies if results are in remote storage. For example, the copy of ``results/a.json`` is
+    ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """
     text = path.as_posix()
     return f"results/{text.rpartition('/results/')[2]}" if text.startswith(f"{STORAGE_COPIES}/") else text

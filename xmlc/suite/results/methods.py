@@ -1,9 +1,9 @@
-"""List threshold and inference methods in the order that tables use.
+"""List the threshold methods and the inference methods in the order in which tables show them.
 
-Each method has a name in the configuration and a printed name.
+The keys are the names in the configuration, and the values are the printed names.
 
-Tables and the configuration import the names from here. An import of `xmlc.thresholds.sweeps` or
-`xmlc.inference.methods` would also import kernels.
+Tables and the configuration import the names from this module, because it imports no kernels. The modules
+`xmlc.thresholds.sweeps` and `xmlc.inference.methods` import kernels.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # These methods compute thresholds from the estimates alone, without true labels. No paper describes these methods.
+    # The next methods compute thresholds from estimates alone, without true labels. They are not described in a paper.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }
-PAPER_METHODS = ("fta", "sto", "ofo")  # plt2016 compares these threshold methods, in this order.
+PAPER_METHODS = ("fta", "sto", "ofo")  # The threshold methods that plt2016 compares, in the order of the paper.
 INFERENCE_METHODS = {
     "h": "H",
     "gfm": "GFM",

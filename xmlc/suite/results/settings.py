@@ -1,8 +1,8 @@
-"""Collect the settings that a table depends on. The settings are stored next to the table.
+"""Collect the settings that the numbers in a table depend on.
 
-Settings must be stored because the next run overwrites records, and reference tables have no records. Settings are
-grouped by subject, then by name. A subject is a dataset, a model on a dataset, or a method with a model on a dataset.
-An empty subject stands for the whole run.
+These settings are stored in the manifest next to the table. The manifest contains them because the next run overwrites
+records, and because reference tables have no records. Settings are grouped by subject and then by name. A subject is a
+dataset, a model on a dataset, or a method with a model on a dataset. The empty subject "" stands for the whole run.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ RecordedSettings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 SEEDS, DATA, CODE, COMMIT = "seeds", "data", "code", "commit"
 DIGITS = 12
-#: Keys in a record's `settings` that belong to datasets, models and methods. Old records lack some of these keys.
+#: Keys in the field `settings` of a record that describe datasets, models and methods. Records of earlier versions lack
+#: some of these keys.
 OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE))
-# `OF_METHODS` lists the fields of a record that are settings of its method, in addition to the grid. `OF_SEARCHES`
-# lists settings of a search.
+# `OF_METHODS` lists the fields of a record that are settings of a method, in addition to the field ``grid``.
+# `OF_SEARCHES` lists the settings of a search for hyperparameters.
 OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
-    """Return the settings in records, versions of programs, and the digest and commit of the code."""
+    """Return the settings in the records, the versions of programs, and the digest and the commit of the code."""
     found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
     seeds: dict[str, set[int]] = {}
     for record in records:
@@ -59,11 +60,11 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, object]:
-    """Return the settings ``new``.
+    """Return the settings ``new``, combined with the settings ``before``.
 
-    Each value is a text that contains all distinct values of the setting in ``before`` and ``new``.
+    The combined value of a setting is a text with all its distinct values.
 
-    Values can differ if each seed reads another file of estimates.
+    A setting has several values if, for example, each seed reads another file of estimates.
     """
     return {
         name: " ".join(dict.fromkeys([*str(before.get(name, "")).split(), *str(value).split()]))
@@ -72,7 +73,7 @@ def _joined(before: dict[str, object], new: dict[str, object]) -> dict[str, obje
 
 
 def code_in_use() -> str:
-    """Return a digest of the package's current files."""
+    """Return a digest of the current Python files of the package."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())

@@ -9,20 +9,21 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-# Each threshold method has a second printed name, for a model that was trained on the whole training set.
+# A threshold method has another printed name if the model was trained on the whole training set.
 FULL, ALL_DATA = "-full", ", all training data"
 _OF_ROWS = (("", ""), (FULL, ALL_DATA))
 METHODS = {name + end: title + more for name, title in THRESHOLD_METHODS.items() for end, more in _OF_ROWS}
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
-# `name_models` adds more names, because each paper's package names its models.
+# Printed names of models. Each paper's package adds names by `name_models`.
 _MODELS = {"oracle": "oracle"}
-# Names of baseline models begin with these words. All other models belong to xmlc.
+# Maps the first word of the name of a baseline model to the printed name of the baseline program. A model whose name
+# does not begin with such a word belongs to xmlc.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages", "auto": "auto"}
 
-# These models use the true posteriors. A table therefore shows the scores of these models as a limit, and never as the
+# Models that use the true posteriors. Tables show the scores of these models as a limit, and do not mark them as the
 # best scores.
 LIMITS = ("oracle",)
 
@@ -38,12 +39,13 @@ def method_title(name: str) -> str:
 
 
 def name_models(titles: Mapping[str, str], over: bool = False) -> None:
-    """Register the printed names of models. The keys of ``titles`` are the models' names in suites and records.
+    """Register printed names of models. The keys of ``titles`` are the names of the models in suites and records.
 
     Raises
     ------
     XmlcError
-        A model has another printed name already. With ``over``, the new name replaces the other name without an error.
+        A model already has a different printed name. If ``over`` is true, no error is raised, and the new name replaces
+        the old name.
     """
     for name, title in titles.items():
         if over:
@@ -53,9 +55,9 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
 
 
 def model_title(name: str) -> str:
-    """Return a model's printed name.
+    """Return the printed name of a model.
 
-    The printed name ends with the number of passes if ``name`` contains this number.
+    If ``name`` contains a number of training passes, the printed name ends with this number.
     """
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
@@ -65,7 +67,7 @@ def model_title(name: str) -> str:
 def measure_of(tuned_for: str) -> str:
     """Return the measure that thresholds were tuned for.
 
-    ``tuned_for`` is the name of this measure, or of a method that tunes thresholds for macro-F.
+    The argument is the name of the measure, or the name of a threshold method that maximises macro-F.
     """
     return "macro_f" if tuned_for in METHODS else tuned_for
 
@@ -76,32 +78,35 @@ def tuned_for_title(tuned_for: str) -> str:
 
 
 def without_passes(name: str) -> tuple[str, int | None]:
-    """Split a model's name into the name without passes and the number of passes.
+    """Split the name of a model into the name without training passes and the number of passes.
 
     For example, ``oplt-b-3-passes`` gives ("oplt-b", 3).
 
-    A name without passes is returned unchanged, with None.
+    If a name contains no number of passes, the result is the unchanged name and None.
     """
     found = PASSES.fullmatch(name)
     return (found[1], int(found[2])) if found else (name, None)
 
 
 def family(name: str) -> str:
-    """Return the printed name of the program that a model belongs to: xmlc or a baseline program."""
+    """Return the printed name of the program that contains a model: xmlc or a baseline program."""
     return PROGRAMS.get(name.partition("-")[0], "xmlc")
 
 
 def hyperparameter_title(name: str) -> str:
-    """Return a hyperparameter's printed name, such as ``arity b`` or ``lambda``."""
+    """Return the printed name of a hyperparameter, such as ``arity b`` or ``lambda``."""
     return HYPERPARAMETERS.get(name, name)
 
 
 def search_title(method: str, budget: int) -> str:
-    """Return a text that names the search method and the number of trials."""
+    """Return a text with the printed name of a search method and the number of trials."""
     return f"{SEARCHES.get(method, method)}, {budget} trial{'s' * (budget != 1)}"
 
 
 def method_order(names: Iterable[str]) -> list[str]:
-    """Sort methods in the papers' order. Unknown methods come last, by name."""
+    """Sort names of methods in the order in which papers show the methods.
+
+    Unknown names come last, in alphabetical order.
+    """
     known = list(METHODS)
     return sorted(names, key=lambda name: (known.index(name) if name in known else len(known), name))

@@ -1,4 +1,4 @@
-"""Define the parts that all records share: the header with dataset and model, and functions for reading and writing."""
+"""Define the fields that records share, and functions that read and write records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
-# Error messages use these words for the types of JSON values. The keys are the names in msgspec's messages.
+# Maps the name of a type in msgspec's messages to the words for this type in error messages.
 KINDS = {
     "array": "a list",
     "bool": "true or false",
@@ -29,23 +29,25 @@ KINDS = {
     "object": "keys with values",
     "str": "a text",
 }
-HIGHEST = 1 + 1e-9  # Because of rounding errors, the mean of scores that are all 1 may exceed 1.
+HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
 
 T = TypeVar("T")
 
 
 def expected_of(command: str) -> str:
-    """Return a description of the file that a command writes, for error messages."""
+    """Return a description of the file that a command writes. Error messages contain this description."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record. Raise an error if the content has another kind or version, or is no record.
+    """Return the kind of a record from the content of its file.
+
+    The content must be a record of a kind in ``kinds`` and of the current version.
 
     Raises
     ------
     XmlcError
-        The content is not an object of one of ``kinds`` in this version.
+        The content is not such a record.
     """
     expected = expected_of(command)
     if not isinstance(content, dict):
@@ -59,13 +61,13 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 
 
 def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Raise an error if ``scores`` lacks a name in ``needed``, or if a score in ``shares`` is not between 0 and 1.
+    """Raise an error if a score in ``needed`` is missing, or if a score in ``shares`` is not between 0 and 1.
 
     Raises
     ------
     ValueError
-        A score is missing, or is not between 0 and 1. The message names the score's place in the object. msgspec adds
-        the place of the object in the file.
+        A score is missing, or is not between 0 and 1. The error message contains ``place``, the field with the scores.
+        msgspec adds the path of this field in the file.
     """
     if lacking := [name for name in needed if name not in scores]:
         raise ValueError(f"{place} lack {lacking[0]!r}")
@@ -75,7 +77,7 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
 
 
 def read_checked(path: Path, kind: type[T], expected: str) -> T:
-    """Read one file as a dataclass. ``expected`` describes the file in messages.
+    """Read a JSON file as a dataclass. Error messages describe the expected file by ``expected``.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the verified content of a JSON file from `xmlc.core.files.write_record`, without the checksum.
+    """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, without the checksum.
 
     Raises
     ------
@@ -104,7 +106,7 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
-    """Return the content of a file as a dataclass. Keys that are not fields of the class are ignored.
+    """Convert the content of a file to a dataclass. Keys in the file that are not fields of the dataclass are ignored.
 
     Raises
     ------
@@ -119,16 +121,16 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def _in_words(types: re.Match[str]) -> str:
-    """Return msgspec's message on an expected and a found type, in words.
+    """Return msgspec's message about a wrong type, in words.
 
-    For example, ``array | null`` becomes "a list or nothing".
+    For example, the type ``array | null`` becomes "a list or nothing".
     """
     expected, got = (" or ".join(KINDS.get(one, one) for one in kinds.split(" | ")) for kinds in types.groups())
     return f"found {got}, expected {expected}"
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
-    """Return the error for a file with an unexpected content."""
+    """Return the error that is raised for a file with unexpected content."""
     return Damaged(path, f"{found}. The file should be {expected}", written_with(path))
 
 
@@ -140,22 +142,23 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
-JsonNumber = int | float  # An integer in a file remains an integer when the record is written again.
+JsonNumber = int | float  # If a record is read and written again, an integer in the file remains an integer.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # Fractions are in a dict, because names such as "p@1" cannot be fields.
+Fractions = dict[str, Fraction]  # This is a dict, because a name such as "p@1" cannot be the name of a field.
 TrainingSplit = Literal["full", "80"]
-Quantities = dict[str, object]  # Maps a quantity to its value.
-# Pairs of a variant and its quantities. Most records have only the empty variant.
+Quantities = dict[str, object]  # Maps the name of a quantity to the value of the quantity.
+# Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records consist of one part,
+# whose name is "".
 Numbers = Iterator[tuple[str, Quantities]]
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-# Maps a column to the name of a cost and to the factor that converts this cost to the column's unit.
+# Maps a column of costs to a field of a record, and to the factor that converts the field to the column's unit.
 CostColumns = Mapping[str, tuple[str, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedDataset:
-    """Describe the dataset of a record. Averages are computed on the training set."""
+    """Describe the dataset on which a record was computed. Averages in this description are over the training set."""
 
     digest: str
     name: str
@@ -169,69 +172,69 @@ class RecordedDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordFile:
-    """Represent a JSON file of one kind. The fields have the order of the keys in the file.
+    """Represent a JSON file. Subclasses represent the different kinds of files.
 
-    Each file contains the ``KIND`` of its class. ``COMMAND`` is the command that writes these files. ``COMMAND`` is
-    empty if users' scripts write these files.
+    The fields of a class have the order of the keys in the file. ``KIND`` is the kind that the file contains.
+    ``COMMAND`` is the `xmlc` command that writes the file. If users' scripts write the file, ``COMMAND`` is "".
     """
 
     KIND: ClassVar[str] = ""
     COMMAND: ClassVar[str] = ""
 
     def numbers(self) -> Numbers:
-        """Yield (variant, quantities) for each variant of the record. Quantities have the units of their columns.
+        """Yield the name and the quantities of each part of the record.
 
-        A quantity is None or NaN if this record lacks it.
+        The quantities have the units of the table columns. If the record lacks a quantity, its value is None or NaN.
         """
         yield from ()
 
     @property
     def dataset_name(self) -> str:
-        """Return the name of the dataset, or an empty text if the record has none."""
+        """Return the name of the record's dataset, or "" if the record has no dataset."""
         return getattr(getattr(self, "dataset", None), "name", "")
 
     @property
     def model_name(self) -> str:
-        """Return the name of the model, or an empty text if the record has none."""
+        """Return the name of the record's model, or "" if the record has no model."""
         return getattr(self, "model", "")
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or an empty text if the record has none."""
+        """Return the name of the threshold or inference method, or "" if the record has no method."""
         return ""
 
     @property
     def data_digest(self) -> str:
-        """Return the digest of the dataset, or an empty text if the record has none."""
+        """Return the digest of the record's dataset, or "" if the record has no dataset."""
         return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
         cls.KIND, cls.COMMAND = kind, command
 
     def write(self, path: Path) -> None:
-        """Write the record atomically, with the checksum of its content."""
+        """Write the record to a file atomically, with the checksum of the content."""
         write_record(path, self.content())
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read and check one file.
+        """Read a record from a file, and check the record.
 
         Raises
         ------
         XmlcError
-            The file is not readable, is of another kind, or lacks a key.
+            The file is not readable, contains another kind of record, or lacks a key.
         """
         return cls.of(path, parsed(path, "record"))
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file, and return the content as a record."""
+        """Convert the content of a file to a record, and check the record."""
         if cls.KIND:
             check_header(path, content, [cls.KIND], cls.COMMAND)
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
 
     def content(self) -> dict[str, object]:
-        """Return the content of the record's file, as a dict that JSON can store."""
+        """Return the content of the record's file as a dict of JSON values."""
         header: dict[str, object] = {"kind": self.KIND, "schema": SCHEMA} if self.KIND else {}
         return header | asdict(self)
 
@@ -240,8 +243,9 @@ class RecordFile:
 class Record(RecordFile):
     """Represent a JSON file about one model on one dataset.
 
-    ``model`` is the model's name in tables, and ``split`` is the training split. ``settings`` contains the other
-    settings that the numbers depend on. `xmlc.suite.results.settings.RECORDED` lists the names of these settings.
+    ``model`` is the name of the model in tables, and ``split`` is the model's training split. ``settings`` contains
+    further settings that influence the numbers in the record. The names of these settings are in
+    `xmlc.suite.results.settings.RECORDED`.
     """
 
     dataset: RecordedDataset
@@ -250,28 +254,28 @@ class Record(RecordFile):
     hyperparameters: Hyperparameters
     seed: int
     split: TrainingSplit
-    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack this field.
+    settings: dict[str, object] = field(default_factory=dict)  # This field is missing in records of earlier versions.
 
     def head_fields(self) -> dict[str, Any]:
-        """Return the fields of `Record` with their values, as keyword arguments for another record of this model."""
+        """Return the fields of `Record` as a dict of keyword arguments, for another record of the same model."""
         return {field.name: getattr(self, field.name) for field in fields(Record)}
 
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
-        """Return dataset, model and training split of the record.
+        """Return the dataset, the model and the training split of the record.
 
-        These three names identify the run to which the costs of a step belong.
+        The costs of a step are assigned to a run by these three names.
         """
         return without_mark(self.dataset.name), self.model, self.split
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or an empty text if there is none."""
+        """Return the name of the threshold or inference method, or "" if the record has no method."""
         return getattr(self, "method", "")
 
     @property
     def dataset_sizes(self) -> Quantities:
-        """Return a dict from quantity to size of the dataset, such as the number of labels."""
+        """Return the numbers that describe the size of the dataset, such as the number of labels."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
@@ -293,17 +297,17 @@ class Record(RecordFile):
 class ExperimentRecord(Record):
     """Represent a record with the results of an experiment.
 
-    Tables and figures need this record, but not the estimator.
+    The estimator may be missing, because tables and figures do not use it.
     """
 
     estimator: str = ""
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:
-    """Return a dict from each column in ``wanted`` to its cost, in the unit of the column."""
+    """Return the cost for each column in ``wanted``, converted to the unit of the column."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def or_nan(value: float | None) -> float:
-    """Return ``value`` as a float, or NaN for None."""
+    """Return ``value`` as a float, or NaN if the value is None."""
     return float("nan") if value is None else float(value)

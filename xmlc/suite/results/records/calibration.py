@@ -1,4 +1,4 @@
-"""Define the record of the calibration error of estimates, before and after isotonic calibration."""
+"""Define the record of calibration errors of estimates, before and after isotonic calibration."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
-    """Represent the record of `xmlc thresholds` with P@k and the calibration error of the estimates on the test set.
+    """Represent the record in which `xmlc thresholds` writes calibration errors on the test set.
 
     Attributes
     ----------
     metrics : dict of str to float
-        ``p@k`` and ``ece@k`` of the k labels that are ranked first.
+        The scores ``p@k`` and ``ece@k``, which are measured on the k labels with the highest estimates.
     isotonic : dict of str to float
-        ``ece@k`` of the same labels after isotonic calibration on the validation set.
+        The scores ``ece@k`` after isotonic calibration on the validation set, measured on the same labels as in
+        ``metrics``.
     """
 
     metrics: Fractions

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc forest`: scores of a forest by number of trees, shapes of the trees, and objectives."""
+"""Define the record of `xmlc forest`: scores for numbers of trees, the shapes of the trees, and objectives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """Hold the scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not percentages)."""
+    """Hold scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not percentages)."""
 
     metrics: Fractions
 
@@ -27,9 +27,9 @@ class RankingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ForestRow(RankingRow):
-    """Hold the scores of the forest that consists of the first ``n_trees`` trees.
+    """Hold the scores of a forest that consists of the first ``n_trees`` trees.
 
-    ``resampled`` has the scores on resampled test sets.
+    ``resampled`` contains the scores on resampled test sets.
     """
 
     n_trees: Count
@@ -40,7 +40,7 @@ class ForestRow(RankingRow):
 
 @dataclass(frozen=True, kw_only=True)
 class TreeShapes:
-    """Hold the depth and the number of nodes of each tree. The root has depth 0, and nodes include leaves."""
+    """Hold the depth and the number of nodes of each tree. The root has depth 0, and leaves count as nodes."""
 
     depths: Counts
     nodes: Counts
@@ -53,11 +53,11 @@ class LevelObjectives:
     Attributes
     ----------
     tree, level : int
-        The root has level 1.
+        Number of the tree, and level in the tree. The level of the root is 1.
     nodes : int
-        Number of nodes of the level that were split.
+        Number of nodes on the level that were split.
     minimum, mean, maximum : tuple of float
-        Minimum, mean and maximum of the nodes' objectives after each epoch.
+        Minimum, mean and maximum of the objectives of these nodes. Each tuple has one value per epoch.
     """
 
     tree: Count
@@ -70,7 +70,7 @@ class LevelObjectives:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionThreads:
-    """Hold the number of threads of the time measurements."""
+    """Hold the number of threads with which prediction times were measured."""
 
     predict_threads: int
 
@@ -79,8 +79,9 @@ class PredictionThreads:
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 
-    The last row contains the scores of all trees. Objectives are recorded only for the first few trees of the
-    forest. If the estimator provides no shapes and objectives, shapes are None and objectives are empty.
+    The last of the ``rows`` contains the scores of the whole forest. The field ``objectives`` contains the objectives
+    of only the first trees. If the estimator has no shapes of trees, ``trees`` is None. If it has no objectives,
+    ``objectives`` is empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -92,21 +93,21 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
 
     @property
     def resampled(self) -> Resampled:
-        """Return the resampled measures for all trees (see `xmlc.metrics.resampling`).
+        """Return the measures of the whole forest on resampled test sets (see `xmlc.metrics.resampling`).
 
-        The dict is empty for records of earlier versions.
+        In records of earlier versions, the dict is empty.
         """
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record with the measures on the resampled test set ``number``."""
+        """Return a copy of the record, with measures on the resampled test set with the given number."""
         drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
         return replace(self, rows=tuple(drawn))
 
     def numbers(self) -> Numbers:
-        """Yield the shapes of the trees, if the record contains shapes.
+        """Yield the shapes of the trees, if there are any, and then the scores of the first n trees for each n.
 
-        Then yield the scores of the first n trees, with a variant for each n.
+        The name of the part with the scores of the first n trees contains n.
         """
         from xmlc.kernels.float64 import log
 

@@ -1,4 +1,7 @@
-"""Define the record of `xmlc infer`: scores and costs of the label sets that a method inferred for the test set."""
+"""Define the record of `xmlc infer`.
+
+It contains scores and costs of label sets that a method inferred for the test set.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedEstimates:
-    """Describe estimates above a minimum probability.
+    """Describe the estimates that remain above a minimum probability.
 
-    The last two fields are means over instances: the number of estimates above the minimum probability, and the number
-    of true labels without such an estimate.
+    Two fields are means over instances: the number of remaining estimates, and the number of true labels without such
+    an estimate.
     """
 
     min_probability: JsonNumber | None
@@ -37,7 +40,7 @@ class TruncatedEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeWeights:
-    """Hold weights of label set sizes, learned from the validation set, and the time that learning took."""
+    """Hold weights of the sizes of label sets, which were learned from the validation set in ``learn_seconds``."""
 
     weights: tuple[float, ...]
     learn_seconds: float
@@ -45,14 +48,17 @@ class SizeWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
-    """Hold the costs of training, of samples or estimates, and of inference. Unmeasured costs are None.
+    """Hold the costs of training, of drawing samples or estimating marginals, and of inference.
+
+    If a cost was not measured, it is None.
 
     Attributes
     ----------
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
-        Milliseconds per instance.
+        Milliseconds per instance for drawing samples, for estimating marginals, and for inference.
     inference_seconds : float or None
-        Sum of the three times over the whole test set, in seconds. gfm2011 calls this sum "inference time".
+        Seconds of these three activities for the whole test set. In gfm2011, this sum of times is called "inference
+        time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -72,23 +78,25 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     ----------
     method : str
     samples : int or None
-        Label vectors drawn per instance. None if the method does not use samples.
+        Number of label vectors that are drawn per instance, or None if the method does not use samples.
     time_limit : float or None
-        Seconds after which inference stops.
+        Number of seconds after which inference is stopped.
     estimates : TruncatedEstimates or None
-        None if estimates have no minimum probability.
+        The field is None if the estimates have no minimum probability.
     sizes : SizeWeights or None
-        None if the method does not use size weights.
+        The field is None if the method does not use weights of sizes.
     finished : bool
-        Whether inference finished in time. If inference did not finish, the fields after ``finished`` have no values.
+        Whether inference finished within the time limit. If inference did not finish, all following fields have no
+        values.
     metrics : dict of str to float, or None
-        Scores by name, see `xmlc.metrics.measures`. Shares are fractions, not percentages.
+        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not as a percentage.
     expected_f : float or None
-        Mean of the expected F-measures that the method reports.
+        Mean of the expected F-measures that the method computes for its label sets.
     truncation_loss : float or None
-        Bound on the loss of expected F-measure that the minimum probability causes.
+        Upper bound on the loss of expected F-measure that the minimum probability causes.
     resampled : dict of str to tuple of float
-        Measures on resampled test sets (see `xmlc.metrics.resampling`). Records of earlier versions lack this field.
+        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). This field is empty in
+        records of earlier versions.
     """
 
     costs: InferenceCosts
@@ -108,9 +116,9 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             check_label_set_scores(".metrics", self.metrics)
 
     def numbers(self) -> Numbers:
-        """Yield one variant with measures, numbers of estimates above the minimum probability, and costs.
+        """Yield the measures, the numbers of estimates above the minimum probability, and the costs.
 
-        Measures are missing if inference reached its time limit.
+        If inference reached its time limit, the measures are missing.
         """
         found = self.dataset_sizes | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
         found |= {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
@@ -119,5 +127,5 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record with the measures on the resampled test set ``number``."""
+        """Return a copy of the record, with measures on the resampled test set with the given number."""
         return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

@@ -1,6 +1,6 @@
 """Define the record of `xmlc progressive`.
 
-The command measures a model that predicts each instance of a stream before learning from this instance.
+The command `xmlc progressive` scores a model that predicts each instance of a stream before it learns the instance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumb
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRow:
-    """Hold the scores after the first ``instances`` instances of a stream. A missing score is None.
+    """Hold the scores of the first ``instances`` instances of a stream. If a score is missing, it is None.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class ProgressiveRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveCosts:
-    """Hold the CPU time of training in seconds, the number of threads, and the peak memory in bytes."""
+    """Hold the CPU seconds for the whole stream, the number of threads, and the peak memory in bytes."""
 
     cpu_seconds: JsonNumber | None = None
     threads: int | None = None
@@ -42,7 +42,10 @@ class ProgressiveCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
-    """Represent the record of `xmlc progressive`: scores along the stream, and accuracy of the best constant label."""
+    """Represent the record of `xmlc progressive`.
+
+    It has scores along the stream, and the accuracy of the best constant label.
+    """
 
     constant_accuracy: Fraction
     rows: Annotated[tuple[ProgressiveRow, ...], Meta(min_length=1)]

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc rank`. The record contains scores of a model on the test set, and the model's costs."""
+"""Define the record of `xmlc rank`, which contains scores of rankings and costs of a model."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ COST_COLUMNS = {
     "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
     "train_cpu_seconds": ("train_cpu_seconds", 1),
 }
-HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show the values of these hyperparameters.
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Hyperparameters whose values tables show.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankingCosts(TrainingCosts):
-    """Hold the costs of training, and of predicting the five best labels of each test instance."""
+    """Hold the costs of training, and the costs of ranking the five best labels of each test instance."""
 
     predict_ms_per_instance: JsonNumber | None
     inner_products_per_instance: JsonNumber | None
@@ -53,16 +53,17 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
     Attributes
     ----------
     metrics : dict of str to float
-        Scores by name, see `xmlc.metrics.measures`. Shares are fractions, not percentages. Records of earlier versions
-        lack some scores.
+        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not as a percentage.
+        In records of earlier versions, some scores are missing.
     standard_errors : dict of str to float
-        Standard errors of P@k and nDCG@k over the choice of test instances. Records of earlier versions lack this
-        field.
+        Standard errors of P@k and nDCG@k for a random choice of test instances. This field is empty in records of
+        earlier versions.
     certified : float or None
-        Share of the test instances for which a beam search proved that its ranking is exact. The share is None if the
-        model uses no beam search.
+        Fraction of the test instances for which beam search proved that the ranking is exact. If the model uses no beam
+        search, the fraction is None.
     resampled : dict of str to tuple of float
-        Measures on resampled test sets (see `xmlc.metrics.resampling`). Records of earlier versions lack this field.
+        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). This field is empty in
+        records of earlier versions.
     """
 
     costs: RankingCosts
@@ -75,7 +76,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
 
     def numbers(self) -> Numbers:
-        """Yield one variant with measures, hyperparameters, results of the search for hyperparameters, and costs."""
+        """Yield the measures, the hyperparameters, the result of the search for hyperparameters, and the costs."""
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
         found = self.dataset_sizes | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
         found |= {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
@@ -83,22 +84,22 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record with the measures on the resampled test set ``number``."""
+        """Return a copy of the record, with measures on the resampled test set with the given number."""
         return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
-    """Return the names of the scores that are fractions between 0 and 1."""
+    """Return the names of the scores in ``scores`` that are fractions between 0 and 1."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
 def measured_columns(
     part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]
 ) -> Quantities:
-    """Return a dict from measure to value, in the unit of the measure's column.
+    """Return the values of measures, converted to the units of their table columns.
 
-    The dict contains all ``required`` measures, with NaN for missing measures. The dict also contains the ``known``
-    measures that ``part`` contains.
+    All measures in ``required`` are returned, with NaN if ``part`` does not contain the measure. Measures in ``known``
+    are returned if ``part`` contains them.
     """
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))

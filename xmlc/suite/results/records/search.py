@@ -1,4 +1,4 @@
-"""Define the record of `xmlc tune`: the trials of a search for hyperparameters."""
+"""Define the record of `xmlc tune`, which contains the trials of a search for hyperparameters."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
-# Precisions are fractions (not percentages) on the validation parts. A paired error compares a trial with an earlier
-# trial by the mean of the three precisions. The paired error is the standard error of the difference of the two means
-# on the same instances.
+# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error of a trial compares
+# it with an earlier trial by the mean of P@1, P@3 and P@5. It is the standard error of the difference between the two
+# means on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
@@ -32,35 +32,37 @@ def mean_precision(trial: Trial) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRecord(RecordFile, kind="search", command="tune"):
-    """Hold the trials of a search, in the order in which they were run, and the best trial."""
+    """Hold the trials of a search in the order of execution, and the best trial."""
 
     dataset: RecordedDataset
     estimator: str
     method: str
-    #: The largest allowed number of trials.
+    #: The maximum number of trials.
     budget: int
-    #: The score that is maximised.
+    #: A text that describes the score that the search maximises.
     chosen_by: str
     #: The ranges of the hyperparameters, or the stages of the search.
     space: object
-    #: Hyperparameters that all trials share.
+    #: Hyperparameters that have the same value in all trials.
     fixed: Hyperparameters
-    #: The largest numbers of instances for training (``fitted``) and validation (``validated``). None means no limit.
+    #: The maximum number of instances for training (``fitted``), and for validation (``validated``). The value None
+    #: means no limit.
     at_most: dict[str, int | None]
     seed: int
-    #: An earlier search. The first trial of this search uses the best values of the earlier search. None if no earlier
-    #: search was used.
+    #: The path of an earlier search result, or None. The first trial of this search has the best values of the earlier
+    #: search.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
-    #: Number of validation instances, each counted once.
+    #: Number of distinct validation instances.
     instances: Annotated[int, Meta(ge=1)]
     environment: Environment
 
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
-        """Read and check a search record of an earlier version, which is a YAML file without a kind."""
-        from xmlc.suite.schemas import read_yaml  # The YAML reader is loaded only for files of earlier versions.
+        """Read a search record of an earlier version, which is a YAML file without a kind."""
+        # The YAML reader is imported here, because only files of earlier versions need it.
+        from xmlc.suite.schemas import read_yaml
 
         content = read_yaml(path)
         plain = check_content(path, content) if isinstance(content, dict) else {}
@@ -68,7 +70,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_for(cls, path: Path, estimator: str, dataset_digest: str) -> Self:
-        """Read the search record for training an estimator on a prepared dataset.
+        """Read a search record, and check that it belongs to the given estimator and dataset.
 
         Raises
         ------

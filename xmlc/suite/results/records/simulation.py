@@ -1,4 +1,4 @@
-"""Define the record of `xmlc simulate`: inference from samples of known distributions, as in Figure 1 of gfm2011."""
+"""Define the record of `xmlc simulate`, see Figure 1 of gfm2011."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ MODELS = ("independent", "dependent", "dependent-signed")
 
 
 class TrialMeans(TypedDict):
-    """Hold a mean over trials and its standard error for each sample size."""
+    """Hold, for each sample size, the mean over trials and the standard error of the mean."""
 
     mean: list[float]
     standard_error: list[float]
 
 
 class MethodScores(TrialMeans):
-    """Hold the scores of one method that uses samples.
+    """Hold the scores of a method that infers label sets from samples.
 
-    ``limit`` is the limit of the score for large samples: the score of the method with the true distribution.
+    ``limit`` is the score of the method if it knows the true distribution, which is the limit for large samples.
     """
 
     limit: float
 
 
 class ModelScores(TypedDict):
-    """Hold expected F-measures under one model, in the order of a record's JSON keys.
+    """Hold expected F-measures under one distribution. The fields have the order of the JSON keys.
 
     Attributes
     ----------
     optimum : float
         The highest possible expected F-measure.
     optimal_size : int
-        Size of the label set with the highest expected F-measure.
+        Number of labels in the label set with the highest expected F-measure.
     p_empty : float
         Probability that no label is positive.
     methods : dict of MethodScores
     meuf_minus_gfm : TrialMeans
-        Score of MEUF minus the score of GFM on the same samples.
+        Difference between the scores of MEUF and GFM on the same samples.
     """
 
     optimum: float
@@ -51,18 +51,20 @@ class ModelScores(TypedDict):
 
 
 class GrowthFromSamples(TypedDict):
-    """Hold times of inference from samples, by number of labels. Fields have the order of a record's JSON keys.
+    """Hold times of inference from samples for several numbers of labels.
+
+    The fields have the order of the JSON keys.
 
     Attributes
     ----------
     n_samples : int
-        Number of label vectors drawn per instance.
+        Number of label vectors that are drawn per instance.
     instances : int
-        Number of simulated instances for each entry of ``labels``.
+        Number of simulated instances for each number of labels.
     labels : list of int
-        Numbers of labels, ascending.
+        Numbers of labels, in ascending order.
     ms : dict of list of float
-        Milliseconds per instance for each number of labels, by method.
+        Maps a method to its milliseconds per instance, for each number of labels.
     """
 
     n_samples: int
@@ -72,7 +74,9 @@ class GrowthFromSamples(TypedDict):
 
 
 class TimesByLabels(TypedDict):
-    """Hold inference times by number of labels. Fields have the order of a record's JSON keys.
+    """Hold inference times for several numbers of labels, with the number of threads and rounds.
+
+    The fields have the order of the JSON keys.
 
     Attributes
     ----------
@@ -93,14 +97,14 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``. The other scores use only the first ``trials`` trials. None means the
-        same number as ``trials``.
+        Number of trials for ``meuf_minus_gfm``. If it is None, the number is ``trials``. All other scores use only the
+        first ``trials`` trials.
     prior : float
-        p(Y_i = 1) of the independent labels.
+        The probability p(Y_i = 1) of each independent label.
     sample_sizes : tuple of int
     scoring : str
     models : dict of ModelScores
-        Scores by the names in `MODELS`.
+        Maps a distribution in `MODELS` to the scores for this distribution.
     growth : TimesByLabels
     environment : Environment
     step : StepCosts or None

@@ -1,4 +1,4 @@
-"""Compute summary statistics of a dataset's training and test parts, and define the file for `xmlc prepare`."""
+"""Compute summary statistics of the training set and the test set, and define the statistics file of `xmlc prepare`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (
     "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
 )  # fmt: skip
-# Maps each quantity to its field in `FiveNumbers`.
+# Maps a quantity to a field of `FiveNumbers`.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
@@ -32,11 +32,11 @@ class Statistics(RecordFile, command="prepare"):
     Attributes
     ----------
     name, digest : str
-        Name and digest of the dataset.
+        Name of the dataset, and digest of the dataset.
     d, m : int
-        Numbers of features and labels.
+        Number of features, and number of labels.
     notes : tuple of str
-        Texts on differences between the data and the published numbers, and on labels without instances.
+        Notes about differences from published numbers, and about labels without instances.
     train, test : PartStatistics
     step : StepCosts or None
     """
@@ -61,7 +61,7 @@ class Statistics(RecordFile, command="prepare"):
         return self.digest
 
     def numbers(self) -> Numbers:
-        """Yield the sizes of the dataset, then a variant for each five-number summary of the training part."""
+        """Yield the size of the dataset, and then each five-number summary of the training set."""
         sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
         yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
         for counted in COUNTED:
@@ -71,7 +71,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold the five-number summary and the mean of counts, such as the number of labels of each instance."""
+    """Hold the five-number summary and the mean of a list of counts, such as the numbers of labels of all instances."""
 
     min: Amount
     lower_quartile: Amount
@@ -83,9 +83,9 @@ class FiveNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class PartStatistics:
-    """Hold the number of instances of one part of a dataset, and summaries of counts of labels and features.
+    """Hold the number of instances in a part of the dataset, and summaries of label counts and feature counts.
 
-    Fields that end with ``_seen`` include only labels or features that occur in the part.
+    A field whose name ends with ``_seen`` summarises only labels or features that occur in the part.
     """
 
     instances: Count
@@ -99,9 +99,9 @@ class PartStatistics:
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
-    """Return minimum, lower quartile, median, upper quartile, maximum and mean of ``counts``.
+    """Return the five-number summary and the mean of ``counts``.
 
-    Quartiles interpolate linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
+    A quartile is interpolated linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
     """
     if counts.size == 0:
         return FiveNumbers(*[0.0] * 6)
@@ -110,10 +110,10 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 
 
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
-    """Return the statistics of one part of a dataset.
+    """Return the statistics of a part of a dataset.
 
-    Summaries over labels include all m labels. Labels that never occur have the count 0. Fields that end with ``_seen``
-    include only labels or features that occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels include all m labels, and a label that never occurs has the count 0. However, a field whose
+    name ends with ``_seen`` includes only labels or features that occur, as in Tables 2 and 5 of swnn2018.
 
     Parameters
     ----------

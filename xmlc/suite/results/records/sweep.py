@@ -1,4 +1,7 @@
-"""Define the record of `xmlc sweep`: scores of rankings and depths of trees for each value of one hyperparameter."""
+"""Define the record of `xmlc sweep`.
+
+It contains scores of rankings and depths of trees for each value of a hyperparameter.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ from xmlc.suite.results.records.forest import RankingRow
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRow(RankingRow):
-    """Hold the results of training with one value of the hyperparameter.
+    """Hold the results for one value of the hyperparameter that is varied.
 
     Attributes
     ----------
     value : object
     metrics : dict of str to float
-        Metrics of rankings on the test set, as fractions (not percentages).
+        Metrics of rankings on the test set. They are fractions (not percentages).
     depth, nodes : float or None
-        Depth of the deepest tree, and mean number of nodes of a tree. Both are None if the model has no trees.
+        Depth of the deepest tree, and mean number of nodes of a tree. Both fields are None if the model has no trees.
     train_seconds, predict_ms_per_instance : float or None
     """
 
@@ -37,7 +40,7 @@ class SweepRow(RankingRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Threads:
-    """Hold the number of threads of the time measurements."""
+    """Hold the number of threads with which times were measured."""
 
     threads: int
 
@@ -46,7 +49,7 @@ class Threads:
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     """Represent the record of `xmlc sweep`.
 
-    All rows share the values in ``hyperparameters``, which do not contain the swept hyperparameter.
+    The values in ``hyperparameters`` are the same in all rows. The varied hyperparameter is not among them.
     """
 
     hyperparameter: str
@@ -57,15 +60,18 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Check the content of a file, and return the content as a record."""
+        """Convert the content of a file to a record, and check the record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            # Rows of earlier versions store the value under the hyperparameter's name instead of under "value".
+            # In records of earlier versions, the key of the value is the name of the hyperparameter instead of "value".
             name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 
     def numbers(self) -> Numbers:
-        """Yield scores, tree shapes and times for each value of the hyperparameter. The variant names the value."""
+        """Yield the scores, the tree shapes and the times for each value of the hyperparameter.
+
+        The name of each part contains the value.
+        """
         for row in self.rows:
             found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}
             found |= {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}

@@ -1,6 +1,6 @@
 """Define the records of `xmlc thresholds` and `xmlc estimate`.
 
-`xmlc thresholds` tunes thresholds and predicts label sets for the test set.
+The command `xmlc thresholds` tunes thresholds, and predicts label sets for the test set.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ COST_COLUMNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GridScores:
-    """Hold one grid point of a threshold method, and the scores of the resulting thresholds on validation and test set.
+    """Hold a grid point of a threshold method, and the scores of its thresholds on the validation set and the test set.
 
     Attributes
     ----------
     c, a, b : float or None
-        Parameters of the method. 1/c is on the horizontal axis of Figure 1 of plt2016.
+        Parameters of the threshold method at this grid point. In Figure 1 of plt2016, 1/c is on the horizontal axis.
     validation, test : dict of str to float
-        Scores by name, including macro-F.
+        Maps measures, including macro-F, to their values.
     """
 
     c: JsonNumber | None
@@ -50,13 +50,13 @@ class GridScores:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(GridScores):
-    """Hold the grid point with the best score on the validation set, with all metrics of the resulting thresholds.
+    """Hold the grid point with the best validation score, and all metrics of its thresholds.
 
     Attributes
     ----------
     validation, test : dict of str to float
-        Scores by name, see `xmlc.metrics.measures`. The validation scores include macro-F, and are empty if the model
-        was trained on the validation set.
+        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include macro-F. They are empty
+        if the model was trained on the validation set.
     """
 
     validation: dict[str, float]
@@ -69,7 +69,7 @@ class Chosen(GridScores):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdCosts(TrainingCosts):
-    """Hold the costs of training, of tuning thresholds, and of predicting the labels above their thresholds."""
+    """Hold the costs of training, of tuning thresholds, and of predicting label sets by thresholds."""
 
     tune_seconds: JsonNumber | None
     test_ms_per_instance: JsonNumber | None
@@ -79,10 +79,10 @@ class ThresholdCosts(TrainingCosts):
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """Represent the record of `xmlc thresholds`. Grid points are in the order in which they were tried.
+    """Represent the record of `xmlc thresholds`. The grid points in ``grid`` have the order in which they were tried.
 
-    ``resampled`` has the resampled measures of the best point (see `xmlc.metrics.resampling`). Records of earlier
-    versions lack this field.
+    ``resampled`` contains measures of the best grid point on resampled test sets (see `xmlc.metrics.resampling`).
+    In records of earlier versions, ``resampled`` is empty.
     """
 
     costs: ThresholdCosts
@@ -93,15 +93,15 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """Return the name of the method.
+        """Return the name of the threshold method.
 
-        If the model was trained on the whole training set, the name ends with ``-full``. Tables have separate rows for
-        such models.
+        If the model was trained on the whole training set, ``-full`` is appended, because tables show such a model in a
+        separate row.
         """
         return self.method + "-full" * (self.split == "full")
 
     def numbers(self) -> Numbers:
-        """Yield one variant with the test measures and the parameters of the best grid point, and the costs."""
+        """Yield the test measures and the parameters of the best grid point, and the costs."""
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
         found = self.dataset_sizes | measured_columns(best.test, required, OF_SETS)
@@ -110,27 +110,30 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record with the measures on the resampled test set ``number``."""
+        """Return a copy of the record, with measures on the resampled test set with the given number."""
         return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
-    """Raise an error if a metric of label sets is missing, or a share is not between 0 and 1."""
+    """Raise an error if a metric of label sets is missing, or if a share is not between 0 and 1."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartEstimates:
-    """Hold the costs of the estimates on one part of the data. A cost is None if no estimates were computed."""
+    """Hold the costs of computing estimates for a part of the dataset.
+
+    A cost is None if stored estimates were looked up instead of computed.
+    """
 
     ms_per_instance: JsonNumber | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatesRecord(RecordFile, command="estimate"):
-    """Represent the record of `xmlc estimate`, which describes the estimates on the parts ``val`` and ``test``.
+    """Represent the record of `xmlc estimate`. It describes stored estimates for the parts ``val`` and ``test``.
 
-    The folder of the record contains only estimates above the minimum probability ``min_probability``.
+    Only estimates above the minimum probability ``min_probability`` are stored.
     """
 
     FILE: ClassVar[str] = "estimate.json"

@@ -1,6 +1,7 @@
-"""Define the record of `xmlc train`: a model and its training costs.
+"""Define the record of `xmlc train`, which contains a description of a model and the costs of training.
 
-The record has no kind, because other records contain this record. A search for hyperparameters has a separate record.
+This record has no kind, because records of other kinds contain its fields. The trials of a search for hyperparameters
+are in a separate record.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from typing import TypedDict
 from xmlc.core.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record
 
-# A search has a method, a budget and a seed, and the validation P@1 of its best hyperparameters.
+# The method, the budget and the seed of a search, and the validation P@1 of its best trial.
 SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCosts:
-    """Hold the costs of training. Costs are None for a model without training, such as an oracle."""
+    """Hold the costs of training a model. If the model is not trained, such as an oracle, the costs are None."""
 
     train_seconds: JsonNumber | None
-    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack this field.
+    train_cpu_seconds: JsonNumber | None = None  # This field is missing in records of earlier versions.
     train_threads: int | None
     train_peak_bytes: JsonNumber | None
     model_bytes: JsonNumber | None
@@ -28,16 +29,17 @@ class TrainingCosts:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord(ExperimentRecord):
-    """Represent a record about a trained model. The record also contains the costs of training.
+    """Represent a record about a trained model, which also contains the costs of training.
+
 
     Attributes
     ----------
     costs : TrainingCosts
     environment : Environment
     tuning : SearchSummary or None
-        Method, budget, seed and best P@1 of the search that found the hyperparameters.
+        Method, budget, seed and best P@1 of the search that found the hyperparameters, or None without a search.
     step : StepCosts or None
-        Costs of the whole step. Records of earlier versions lack this field.
+        Costs of the step that wrote the record. This field is missing in records of earlier versions.
     """
 
     costs: TrainingCosts
