@@ -1,8 +1,8 @@
 """Run the command `xmlc`, which has one subcommand for each step of the workflow.
 
-Each step is the function ``command`` in a module of ``xmlc.suite.steps``. A rule of the workflow therefore depends only
-on the files of the step that it runs. Other commands are functions ``<name>_command`` in the modules that `MODULES`
-lists. A module is imported only when its command runs, so that ``xmlc --help`` is quick.
+Each step is the function ``command`` in a module of ``xmlc.suite.steps``. Therefore a rule of the workflow depends only
+on the files of the step that it runs. Commands that are not steps are functions ``<name>_command`` in the modules that
+`MODULES` lists. A module is imported only when its command runs, so that ``xmlc --help`` is quick.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class LazyGroup(click.Group):
         return getattr(module, f"{name.replace('-', '_')}_command", None) or module.command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the subcommands into the help by group, without importing them."""
+        """Write the subcommands into the help by group, without importing the subcommands' modules."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
@@ -140,12 +140,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
         finally:
             _flush_standard_output()
-    except click.ClickException as error:  # The arguments are wrong, such as an unknown option.
+    except click.ClickException as error:  # The user passed wrong arguments, such as an unknown option.
         _reworded(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
-        sys.exit(130)  # 130 is the exit status of shells after Ctrl-C.
+        sys.exit(130)  # After Ctrl-C, the exit status is 130, as in shells.
     except XmlcError as error:
         _fail(message_of(error))
     except MemoryError as error:

@@ -15,7 +15,7 @@ SET_DEATH_SIGNAL = 1  # This number is the constant PR_SET_PDEATHSIG of Linux.
 
 
 def go_on_in_child(step: str) -> None:
-    """Run the rest of this program in a child process.
+    """Fork the process, and continue this program only in the child process.
 
     The parent process passes signals on to the child process, and ends with the child's exit status. If a signal ends
     the child process, the parent prints an error message. This function does nothing on systems other than Linux.

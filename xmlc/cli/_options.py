@@ -36,7 +36,7 @@ def out_option(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option, ``--out`` by default, for a folder that the command replaces.
 
-    Before any other work, the command checks whether the folder can be replaced.
+    The command checks first whether the folder can be replaced.
     """
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:

@@ -1,9 +1,9 @@
 """Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and a label set. With ``-k``, an instance has only a ranking of k labels. In JSON, each line
-contains the ranking and the label set: ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row has one
-label and a flag ``in_set``, which marks the labels of the label set. An instance without labels has one row with an
-empty label, score and flag.
+Each instance has a ranking and a label set. With the option ``-k``, an instance has only a ranking of k labels and no
+label set. In JSON, each line contains the ranking and the label set, such as
+``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row has one label and a flag ``in_set``, which
+marks the labels of the label set. An instance without labels has one row with an empty label, score and flag.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
 
 
 def read_predictions(file: Path) -> list[Prediction]:
-    """Return the predictions in a file. The labels are strings.
+    """Return the predictions in a file. All labels are strings.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def read_predictions(file: Path) -> list[Prediction]:
 
 
 def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the rows of each instance, and the line number of its first row."""
+    """For each instance, yield the instance's rows and the line number of the first row."""
     rows = table_rows(lines, file, ",")
     _, header = next(rows)
     cells = ((line, dict(zip(header, row))) for line, row in rows)

@@ -32,9 +32,9 @@ from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indic
 
 BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
 AT = (1, 3, 5)
-RANKED = 5  # Minimum number of labels in a ranking. A ranking is as long as the label set if the set is larger.
+RANKED = 5  # Minimum number of labels in a ranking. If a label set is larger, its ranking is as long as the set.
 DIGITS = 6  # Number of digits with which an estimate is printed.
-PRESET = "plt-ranking"  # The estimator's name for a PLT with the hyperparameters of `PLT.for_ranking`.
+PRESET = "plt-ranking"  # The name of `PLT.for_ranking` as value of --estimator.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
@@ -237,7 +237,7 @@ def is_texts(file: Path, format: str | None) -> bool:
     """
     found = format or format_of(file)
     if file == STDIN and not found:
-        return True  # For standard input without format, `documents` raises an error that asks for the format.
+        return True  # If standard input is read without a format, `documents` raises an error that asks for the format.
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
@@ -253,7 +253,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features of the instances for which a model predicts labels.
+    """Read the features of instances, for which the model will predict labels.
 
     If the file is a sparse matrix in npz format, no second file with labels is needed.
     """
@@ -277,9 +277,9 @@ def predicted_labels(
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark the labels in its label set.
 
-    With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. A
-    label of the set may be missing from the ranking, because the beam search missed it or because of equal estimates.
-    Each label of the set that is missing is added at the end of the ranking.
+    With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. The
+    ranking may lack a label of the set, because the beam search missed the label or because estimates are equal. Each
+    label of the set that is missing is added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):

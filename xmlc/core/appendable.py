@@ -1,4 +1,4 @@
-"""Append to arrays in memory or on disk. Arrays on disk keep finished parts of a model out of memory."""
+"""Append rows to arrays in memory or on disk. If the arrays are on disk, finished parts of a model take no memory."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from numpy.lib import format as npy
 MORE = 1 << 26
 
 
-HELD = 1 << 28  # Bytes of mapped files that `read_in_parts` keeps in memory.
-LARGE = 1 << 24  # Bytes. The pages of smaller arrays are never released.
+HELD = 1 << 28  # Maximum bytes of mapped files that `read_in_parts` keeps in memory.
+LARGE = 1 << 24  # Minimum bytes of an array whose pages are released.
 LOOK = 0.005  # Seconds between two checks of memory.
 
 
 class NotFiniteError(ArithmeticError):
-    """Report weights that are NaN or infinite."""
+    """Report that a weight is NaN or infinite."""
 
 
 class Appendable:
-    """Collect named arrays. New parts are appended to each array along the first axis.
+    """Collect named arrays, to which rows can be appended. New parts are appended to each array along the first axis.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ class Appendable:
         self._sizes: dict[str, int] = {}
 
     def append(self, **tasks: np.ndarray) -> None:
-        """Append a part to some of the arrays.
+        """Append one part to each of the named arrays.
 
         The first part of an array determines the array's dtype and the lengths of all axes except the first.
 
         Raises
         ------
         NotFiniteError
-            Some weights are not finite (`check_finite`). The weights are checked here, because the files are not read
-            again.
+            Some weights are not finite (`check_finite`). Weights are checked as soon as they are appended, because the
+            files are not read again.
         """
         check_finite(tasks.values())
         for name, task in tasks.items():
@@ -79,7 +79,10 @@ class Appendable:
             self._sizes[name] = size
 
     def finished(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name. Arrays in files are mapped copy-on-write. Call no `append` after this method."""
+        """Return the arrays by name.
+
+        Arrays in files are mapped copy-on-write. After a call of this method, `append` must not be called.
+        """
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
@@ -103,7 +106,7 @@ class Appendable:
     def _write_header(self, name: str) -> None:
         """Write the header of an array's file in the format of `numpy.save`.
 
-        The header has space for a larger number of rows, so that it can be rewritten in place.
+        The header has spare space, so that it can be rewritten in place with a larger number of rows.
         """
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
@@ -113,7 +116,7 @@ class Appendable:
 def give_back(*arrays: np.ndarray) -> None:
     """Let the system drop the pages of memory-mapped arrays from memory. Dropped pages are read again when needed.
 
-    Changes in copy-on-write maps are lost. Arrays that are not mapped are not affected.
+    If the maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped are not affected.
     """
     for array in arrays:
         base: object = array
@@ -165,6 +168,6 @@ def address(array: np.ndarray) -> int:
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
     """Raise a `NotFiniteError` if a weight is not finite. Only float32 arrays contain weights."""
-    for array in arrays:  # NaN makes both the minimum and the maximum NaN.
+    for array in arrays:  # If an array contains NaN, its minimum and maximum are NaN, too.
         if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
             raise NotFiniteError

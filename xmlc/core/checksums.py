@@ -1,8 +1,8 @@
 """Detect damaged and edited files and records by checksums that the steps of the workflow write.
 
-The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). The computation is as fast as reading memory,
-and the checksum is the same on any machine. The checksum is not a signature, because anyone who edits a file on purpose
-can also write its checksum.
+The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). XXH3 is as fast as reading memory, and has
+the same result on any machine. A checksum does not detect manipulation, because anyone who edits a file can also write
+the new checksum.
 
 Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes
 the file `NAME`. Each record has the checksum of its content under the key `KEY`.
@@ -97,8 +97,9 @@ def checksum_now(path: Path) -> str:
 def contents(folder: Path) -> list[str]:
     """Return one text for each file in a folder, with the file's name and checksum.
 
-    If a file is older than the folder's list, its checksum is taken from the list, and otherwise computed. Times of the
-    last status change (ctime) are compared, because `cp -p` gives a new file an old modification time.
+    If a file is older than the folder's list of checksums, its checksum is taken from the list. Otherwise the checksum
+    is computed. The age of a file is its last status change (ctime), because `cp -p` gives a new file an old
+    modification time.
     """
     listed, since = Files(), 0
     with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
@@ -113,7 +114,10 @@ def contents(folder: Path) -> list[str]:
 
 
 def content_checksum(content: Mapping[str, object]) -> str:
-    """Return the checksum of a record's content without `KEY`. The order of keys and white space have no effect."""
+    """Return the checksum of a record's content without `KEY`.
+
+    The checksum does not depend on the order of keys or on white space.
+    """
     rest = {name: value for name, value in content.items() if name != KEY}
     return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
 
@@ -137,7 +141,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
         raise Damaged(path, fault, target)
     try:
         found = content_checksum(content)
-    # Content read from YAML may contain dates and self-references.
+    # If the content was read from YAML, it may contain dates and self-references, which JSON cannot encode.
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
@@ -184,7 +188,7 @@ def listed_in(folder: Path) -> Files:
 def unlisted_in(folder: Path) -> list[str]:
     """Return the files in a folder that have no checksum.
 
-    If the list is unreadable, return everything in the folder.
+    If the list of checksums is unreadable, return all files in the folder.
     """
     try:
         listed = {NAME, *listed_in(folder)}

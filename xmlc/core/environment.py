@@ -19,9 +19,9 @@ from xmlc import __version__
 from xmlc.core.files import folder_bytes
 
 T = TypeVar("T")
-LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record the start.
+LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.
 _charged = [0.0, 0.0]  # Wall seconds and CPU seconds that this process has already recorded for earlier steps.
-# A step first runs on this many rows to compile its kernels, so that measured times exclude compilation.
+# Number of rows on which a step first runs to compile its kernels, so that measured times exclude compilation.
 WARM_UP_ROWS = 8
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # Bytes of one unit of ``ru_maxrss``.
 
@@ -34,7 +34,7 @@ class Environment(TypedDict, total=False):
     Attributes
     ----------
     xmlc, python, numpy, scipy, numba, sklearn : str
-        Versions of the programs. ``sklearn`` is present only if the step used it.
+        Versions of the programs. The key ``sklearn`` is present only if the step used scikit-learn.
     machine, cpu : str
         Architecture of the machine, and name of the processor.
     threads : int
@@ -61,7 +61,7 @@ class StepCosts(TypedDict):
     Attributes
     ----------
     name : str
-        The subcommand of `xmlc`.
+        Name of the step, which is a subcommand of `xmlc`.
     dataset : str
     model, split, method : str or None
         None if the step has no model, training split or method.
@@ -114,7 +114,7 @@ def cpu_name() -> str:
 
 
 def _entry(file: str, name: str) -> str:
-    """Return the value of the first line that begins with ``name`` in a Linux system file, or "" if there is none."""
+    """Return the value in the first line that begins with ``name`` in a Linux system file, or "" without one."""
     with suppress(OSError), open(file, encoding="utf-8") as lines:
         return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
     return ""
@@ -136,7 +136,9 @@ def own_peak_bytes() -> int:
 
 
 def process_seconds() -> float:
-    """Return the wall seconds since this process began. If the start is unknown, count from the import of this module.
+    """Return the wall seconds since this process began.
+
+    If the start of the process is unknown, seconds are counted from the import of this module.
 
     Unlike `timed`, this function measures the whole time that a user waits: start, compilation, reading, work and
     writing.
@@ -206,7 +208,7 @@ def step_costs(
 
 
 def with_environment(costs: StepCosts) -> dict[str, Any]:
-    """Return the last keys of a record: environment metadata of the measuring process, and costs of the step."""
+    """Return the last two keys of a record: the environment metadata of the process and the costs of the step."""
     return {"environment": environment(costs["threads"]), "step": costs}
 
 

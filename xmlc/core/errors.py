@@ -11,8 +11,8 @@ WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 # These error codes are due to the machine, such as a full disk, and not to the program or to the content of a file.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
-#: Maps former names of hyperparameters, options, commands and keys to present names. Error messages suggest the present
-#: name.
+#: Maps former names of hyperparameters, options, commands and keys to present names. If a user uses a former name, the
+#: error message suggests the present name.
 RENAMED = {
     "weight_cut": "weight_threshold",
     "fit_to": "fit_to_disk",
@@ -53,21 +53,24 @@ class XmlcError(Exception):
 def needs_extra(what: str, extra: str) -> XmlcError:
     """Return an error about a missing package.
 
-    The message names an extra to install in the clone, because xmlc is on no package index.
+    The message tells the user to install an extra in the clone, because xmlc is on no package index.
     """
     return XmlcError(f"{what}. Install the extra `{extra}` in the clone of xmlc: pip install '.[{extra}]'")
 
 
 class InvalidDataError(XmlcError, ValueError):
-    """Report invalid data. This error is also a ValueError, as in NumPy and scikit-learn."""
+    """Report invalid data. `InvalidDataError` is a subclass of ValueError, as in NumPy and scikit-learn."""
 
 
 class MissingFileError(XmlcError, FileNotFoundError):
-    """Report that a user's file or folder is missing. This error is also a FileNotFoundError."""
+    """Report that a user's file or folder is missing. `MissingFileError` is a subclass of FileNotFoundError."""
 
 
 class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """Report an invalid hyperparameter. This error is also a ValueError and TypeError, as in scikit-learn."""
+    """Report an invalid hyperparameter.
+
+    `InvalidParameterError` is a subclass of ValueError and TypeError, as in scikit-learn.
+    """
 
 
 def shown(value: object) -> str:
@@ -81,8 +84,8 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Collection[str]) -> str:
     """Return names to suggest instead of ``name``, as text.
 
-    If ``name`` was renamed (`RENAMED`), the text is the present name. If ``name`` was not renamed, the text lists
-    the most similar of ``names``, or all ``names`` if no name is similar.
+    If ``name`` is a former name (`RENAMED`), the returned text is the present name. Otherwise the text lists the most
+    similar of ``names``, or all ``names`` if no name is similar.
     """
     if RENAMED.get(name) in names:
         return RENAMED[name]

@@ -14,10 +14,12 @@ from xmlc.core.sources import import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
-    """Run a Python file and return it as a module. The module has the file's name, unless another module has this name.
+    """Run a Python file and return it as a module.
 
-    The file may import modules in the same folder, like a script. A file in a package may use relative imports. Pickled
-    objects of the module's classes contain the name of the module.
+    The module gets the name of the file, unless another module already has this name.
+
+    The file may import modules in the same folder, like a script. A file in a package may use relative imports. The
+    module needs a name, because pickled objects of its classes contain the module's name.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def _name_in(folder: Path, file: Path) -> str:
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a file as a module. Register the module under ``name`` in `sys.modules` unless the name is empty."""
+    """Run a Python file as a module. Register the module under ``name`` in `sys.modules` unless the name is empty."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: found a file that Python cannot import")
@@ -79,7 +81,10 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Put folders at the start of Python's import path during a ``with`` block, and at its end after the block."""
+    """Put folders at the start of Python's import path during a ``with`` block.
+
+    After the block, the folders are at the end of the import path.
+    """
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
     try:

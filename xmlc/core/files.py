@@ -22,16 +22,18 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, stamped, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
-OURS = f"+xmlc-{os.uname().nodename}+"  # Names of temporary files and folders from this machine contain this text.
+OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the name of each temporary file and folder from this machine.
 # Seconds after which temporary files of other machines are removed. No job runs longer than a week.
 FORGOTTEN = 7 * 86400.0
-SETTLED = 1.0  # A process locks its temporary file within this number of seconds after the file's creation.
+SETTLED = 1.0  # Maximum number of seconds between the creation of a temporary file and its lock.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the system's lock of a file or folder during a block. If the process ends, the system releases the lock.
+    """Hold a lock of the operating system on a file or folder during a block.
+
+    If the process ends, the operating system releases the lock.
 
     Parameters
     ----------
@@ -83,10 +85,10 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder next to ``path``. The folder replaces ``path`` if the block ends without an error.
 
-    At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Later readers
-    of a file check its checksum. The old folder is deleted, including manual edits. Processes on this machine can still
-    use deleted files that they have mapped. Processes on other machines of a network file system lose deleted
-    files.
+    At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Programs that
+    read a file later check its checksum. The old folder is deleted, including files that a user edited. Processes on
+    this machine can still use deleted files that they have mapped. On a network file system, processes on other
+    machines lose deleted files.
 
     If the process is killed, either the old or the new folder is complete. For a moment between two renamings, no
     folder has the name ``path``.
@@ -110,7 +112,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def temporary_folder(beside: Path) -> Iterator[Path]:
     """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
 
-    First remove temporary folders that killed processes left in the same parent folder.
+    Temporary folders that killed processes left in the same parent folder are removed first.
     """
     remove_leftovers(beside.parent)
     with _temporary(beside.with_suffix(""), Path.mkdir) as temporary:
@@ -121,7 +123,7 @@ def temporary_folder(beside: Path) -> Iterator[Path]:
 def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end.
 
-    Errors of the block name ``path``, even if the original error names the temporary file or no file.
+    An OSError in the block names ``path``, even if the original error names the temporary file or no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
@@ -231,12 +233,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically. NumPy's numbers and arrays become numbers and lists.
+    """Write ``content`` as indented JSON, atomically. Numbers and arrays of NumPy are written as numbers and lists.
 
     Raises
     ------
     ValueError
-        A number is not finite. JSON has no NaN or infinity, and results must not hide such numbers.
+        A number is not finite. JSON cannot contain NaN or infinity, and results must not hide such numbers.
     """
     write_text(path, _json(content))
 

@@ -1,9 +1,9 @@
-"""Store compiled kernels so that an edited kernel is never used in its old form.
+"""Store compiled kernels on disk, and never use the compiled code of an old version of a kernel.
 
 Numba recompiles a kernel if the file that defines the kernel changes, even after the edit of a comment. If the kernel
-calls kernels in other files, numba does not detect changes in those files. The kernels of this package are therefore
-stored in a folder whose name is a digest of the code. The digest includes all files with kernels, and all files that
-they import. Kernels in users' files are stored in numba's usual place.
+calls kernels in other files, numba does not detect changes in those files. Therefore the kernels of xmlc are stored in
+a folder whose name is a digest of the code. The digest includes all files with kernels, and all files that they import.
+Kernels in users' files are stored in numba's default folder.
 
 Numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
 could get the same file name. Therefore only one process at a time reads or compiles a kernel, and other processes wait
@@ -32,7 +32,7 @@ from xmlc.core.sources import PACKAGE, source_digest, source_files
 
 try:
     from xmlc.core.numba_private import compiler_lock, one_library, two_forms
-except ImportError:  # Without these undocumented parts of numba, a first call takes 1.5 times as long.
+except ImportError:  # Without undocumented parts of numba, a first call takes 1.5 times as long.
     compiler_lock, one_library = RLock(), nullcontext  # type: ignore[assignment]
 
     def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
@@ -53,7 +53,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
-        if cached and kernel_folder().is_dir():  # The folder does not exist if no place is writable.
+        if cached and kernel_folder().is_dir():  # If no place for the cache is writable, the folder does not exist.
             _keep(kernel)
         return kernel
 
@@ -61,7 +61,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _keep(kernel: Any) -> None:
-    """Make numba store a kernel in the folder of `Locator`. One process at a time reads or compiles the kernel."""
+    """Make numba store a kernel in the folder of `Locator`. Only one process at a time reads or compiles the kernel."""
     # Numba chooses the folder of a kernel in `enable_caching`. Numba's settings hold for all kernels of this process,
     # so the settings are changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
@@ -112,7 +112,9 @@ def _alone(file: Path) -> Iterator[None]:
 
 
 class Locator:
-    """Tell numba where the stored kernels of a source file are. The cache has the same subfolders as the package.
+    """Tell numba in which folder the compiled kernels of a source file are stored.
+
+    The cache folder has the same subfolders as the package.
 
     See "Notes on Caching" in numba's documentation.
     """
@@ -134,14 +136,19 @@ class Locator:
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """Return a text that changes with the code of a user's file. Numba then compiles the kernels of the file again.
+        """Return a text that changes with the code of a user's file.
+
+        If this text changes, numba compiles the kernels of the file again.
 
         For files of xmlc, the text is empty, because the name of the cache folder already changes with the code.
         """
         return "" if self._inside else source_digest([self._py_file])
 
     def get_disambiguator(self) -> str:
-        """Return the suffix of a kernel's name. Numba's own suffix is the line number, which a comment can change."""
+        """Return the suffix of a kernel's name.
+
+        Numba uses the line number as suffix, which changes if comments change.
+        """
         return "kernel"
 
     def ensure_cache_path(self) -> None:
@@ -154,7 +161,7 @@ class Locator:
 
 
 def kernel_folder() -> Path:
-    """Return the folder for kernels with the current code.
+    """Return the folder for compiled kernels of the current code.
 
     The cache folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If the package is
     read-only, the cache folder is in the user's cache. If no folder is writable, each process compiles its own kernels.
@@ -165,7 +172,7 @@ def kernel_folder() -> Path:
 def kernel_digest() -> str:
     """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports.
 
-    Files with the domains of hyperparameters are excluded, because only estimators use them, not kernels.
+    The digest excludes files with the domains of hyperparameters, because no kernel uses them.
     """
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
     return source_digest(file for file in source_files(*kernels, packages=False) if Path(file).parent.name != "domains")
@@ -190,7 +197,7 @@ def _folder(given: str | None) -> Path:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()
-            os.utime(folder)  # Only the most recently used folders are kept.
+            os.utime(folder)  # Only the most recently used kernel folders are kept.
             if parent == own:
                 for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
                     shutil.rmtree(old, ignore_errors=True)

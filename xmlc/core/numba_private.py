@@ -6,8 +6,8 @@ module, only functions that Python calls are compiled to separate machine code. 
 ``np.zeros`` anew for each type and each calling function, which takes a tenth of the time of a first call. With this
 module, the code of ``np.empty`` and ``np.zeros`` becomes part of the kernel.
 
-Importing this module fails if numba is later than `NEWEST`, or if numba lacks one of the names used here. If the import
-fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results are
+Importing this module fails if numba is later than `NEWEST`, or if numba lacks a name that this module imports. If the
+import fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results are
 bit-identical, but the first call takes longer. To allow a later version of numba, raise `NEWEST` and the bound in
 pyproject.toml. After raising `NEWEST`, run tests/core/test_kernel_cache.py and `make bits`.
 """
@@ -34,7 +34,7 @@ from numba.np.arrayobj import _empty_nd_impl
 __all__ = ["compiler_lock", "one_library", "two_forms"]
 
 NEWEST = (0, 68)
-FOR_PYTHON = "_ZN7cpython"  # Names of functions that convert Python's objects begin with this text.
+FOR_PYTHON = "_ZN7cpython"  # Prefix of the names of functions that convert Python's objects.
 
 for owner, name in (
     (JITCodeLibrary, "_optimize_final_module"),
@@ -56,7 +56,7 @@ for owner, name in (
 def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """Compile a function with ``numba.njit``.
 
-    For calls from other kernels, numba compiles a second form without the conversion of Python objects.
+    A second compiled form of the kernel, for calls from other kernels, does not convert Python objects.
     """
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
@@ -95,7 +95,10 @@ ALLOCATING = {ref(np.empty): allocating(zero=False), ref(np.zeros): allocating(z
 
 
 class Library(JITCodeLibrary):
-    """Hold the code of a function that is compiled for a kernel. Only functions that Python calls get machine code."""
+    """Hold the code of a function that is compiled for a kernel.
+
+    Only functions that Python calls are compiled to separate machine code.
+    """
 
     _for_python = True  # Numba's cache contains only code that Python calls.
 

@@ -1,6 +1,6 @@
 """Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
 
-A task depends only on the data (a block of rows, a tree node), never on the number of threads. Results are therefore
+A task depends only on the data (a block of rows, a tree node), never on the number of threads. Therefore results are
 bit-identical for any number of threads. Each thread takes the next task as soon as it is free, which balances unequal
 tasks. The calling thread runs tasks, too. If the calling thread only waited, it would compete with the other threads
 for the interpreter's lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling thread, and
@@ -44,24 +44,24 @@ def run_tasks(
     work : callable
         A function that calls kernels compiled with ``nogil=True``.
     tasks : sequence of tuple
-        Arguments of the tasks. Tasks start in this order, so costly tasks should come first.
+        Arguments of the tasks. Tasks start in the order of this sequence, so costly tasks should come first.
     n_jobs : int or None
         Number of threads; see `resolve_threads`.
     costs : iterable of float, optional
         Cost of each task for the progress display. By default, each task has cost 1.
     title, unit : str
-        Texts of the progress display. Without a title, there is no display.
+        Title and unit of the progress display. If the title is empty, there is no display.
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
         Function that is called with each result, in the order of the tasks. If you pass ``then``, this function returns
-        an empty list. A thread passes its result to the function when the results of all earlier tasks have been
-        passed. At most one result per thread is in memory at a time.
+        an empty list. A thread waits with its result until the results of all earlier tasks have been passed to
+        ``then``. At most one result per thread is in memory at a time.
     """
     costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks) if then is None else []
     numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
-    n_done = [0]  # Number of tasks whose result was passed to the function `then`.
+    n_done = [0]  # Number of tasks whose result has been passed to ``then``.
 
     def fail(error: BaseException) -> None:
         with turn:
@@ -130,7 +130,7 @@ def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
 
 
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
-    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size. The last block may be shorter."""
+    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size. The last block may have fewer rows."""
     return [(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
 
 

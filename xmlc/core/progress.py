@@ -35,7 +35,7 @@ class Progress:
         self._form: dict[str, Any] = {"total": total or None, "unit": f" {unit}", "unit_scale": True}
         self._done, self._started = 0.0, time.monotonic()
         self._last = self._started
-        # numba is not imported here, because this would slow down downloads, which compile nothing.
+        # If this module imported numba, downloads would start slowly, although they compile nothing.
         self._events = None if silent else sys.modules.get("numba.core.event")
         self._bar = None
         if self._shown and sys.stderr.isatty():
@@ -59,7 +59,7 @@ class Progress:
             # This import is not at the top of the file, because `kernel_cache` imports numba.
             from xmlc.core.kernel_cache import kernel_folder
 
-            # If the folder is not writable, `kernel_cache` prints a warning.
+            # If the folder for kernels is not writable, `kernel_cache` prints a warning.
             kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""
             tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 

@@ -1,10 +1,10 @@
 """Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
 
-Each workflow rule has a digest of these files among its parameters. After an edit, only steps that use the edited file
-run again. Edits of comments, docstrings or layout rerun no step. Imports are read from the syntax tree, including
-imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a package's
-``__getattr__`` are not followed. After an edit of one estimator in `xmlc.models`, the steps of other estimators
-therefore do not run again.
+Each workflow rule has a digest of its step's files among its parameters. If a file is edited, only steps that use the
+file run again. If only comments, docstrings or layout change, no step runs again. Imports are read from the syntax
+tree, including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. If a package imports
+modules on demand by ``__getattr__``, these imports are not followed. After an edit of one estimator in `xmlc.models`,
+the steps of other estimators therefore do not run again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: No result depends on these modules, which display progress and find source files.
+#: Modules that do not affect any result: they display progress and find source files.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
 #: fields. Some versions of Python lack some of these fields.
@@ -58,9 +58,9 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 
 def commit() -> str:
-    """Return the commit of this clone, with "-dirty" after edits.
+    """Return the commit of this clone, with "-dirty" if files were edited.
 
-    If there is no clone or no git, return an empty text.
+    If xmlc does not run from a clone, or if git is missing, return an empty text.
     """
     # If xmlc is installed inside another project's repository, git would describe that repository.
     if not (PACKAGE.parent / ".git").exists():
@@ -115,7 +115,7 @@ def _code(tree: ast.AST) -> str:
 
 
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
-    """Return the sorted files that modules import, directly or indirectly. The modules' own files are included.
+    """Return the sorted files that modules import, directly or indirectly. The files of the given modules are included.
 
     Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not
     followed.
@@ -126,15 +126,15 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
         Dotted names within the package, or paths of Python files.
     packages : bool
         Whether to include the `__init__` of each package that contains an imported module. Importing a module runs the
-        `__init__` of its packages first. Kernels do not depend on any `__init__`, because they import by name
-        everything that they use.
+        `__init__` of its packages first. Files with kernels do not depend on any `__init__`, because they import each
+        name from the module that defines it.
     package : bool
         Whether to include the files of xmlc. If ``package`` is false, only users' files are returned.
 
     Returns
     -------
     list of str
-        Paths of the files. Paths in the working directory are relative to this directory.
+        Paths of the files. Paths inside the working directory are returned relative to the working directory.
     """
     found = _closure(modules, Path.cwd(), packages, package)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
@@ -143,7 +143,7 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
 def user_digest(files: Iterable[str]) -> str:
     """Return the digest of users' files and of the modules that these files import from their folders.
 
-    If there are no users' files, return an empty text.
+    If no user's files are given, return an empty text.
     """
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
@@ -211,7 +211,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
-    """Return the dotted names that a file imports. Relative names keep their leading dots."""
+    """Return the dotted names that a file imports. The names of relative imports keep their leading dots."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):
@@ -230,9 +230,9 @@ def _with_packages(names: Iterable[str]) -> frozenset[str]:
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the statements that may run, including nested statements.
+    """Yield the statements that may run on import, including nested statements.
 
-    Statements under TYPE_CHECKING and in ``__getattr__`` are left out. Expressions are not visited, because an
+    Statements under TYPE_CHECKING and in ``__getattr__`` are not yielded. Expressions are not visited, because an
     expression cannot contain an import.
     """
     for node in body:
