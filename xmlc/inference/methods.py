@@ -135,7 +135,7 @@ def infer_blocks(
     """
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
-        raise XmlcError(f"method {method}: found no size weights. Learn them with xmlc.inference.fit_size_weights.")
+        raise XmlcError(f"method {method}: found no size weights. Learn weights with xmlc.inference.fit_size_weights.")
     more = {"size_weights": size_weights} if chosen.takes_sizes else {}
     end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
     distribution = _for_method(chosen, distribution)

@@ -120,7 +120,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    check("n_cells", n_cells, whole(2, MANY), "One cell is for no positives, the other for all other numbers.")
+    check("n_cells", n_cells, whole(2, MANY), "One state is for 0 positives, and the other states are for more.")
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 

@@ -74,7 +74,7 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     p, Y = as_marginals(marginals), as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
         shapes = f"shapes {p.shape} and {Y.shape}"
-        raise InvalidDataError(f"marginals and Y: found {shapes}, expected equal shapes and a row")
+        raise InvalidDataError(f"marginals and Y: found {shapes}, expected equal shapes with at least one row")
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -132,7 +132,7 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
     """
     weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
-        expected = "expected one or more finite numbers of at least 0. Learn them with fit_size_weights."
+        expected = "expected one or more finite numbers of at least 0. Learn weights with fit_size_weights."
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # A largest weight below 1 avoids overflow.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)

@@ -66,7 +66,7 @@ def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
         return OF_TEXTS
     if isinstance(first, Mapping):
         return OF_DICTS
-    return "Encode or convert them" if array.ndim == 2 else "Pass a single instance as np.reshape(x, (1, -1))"
+    return "Encode or convert the values" if array.ndim == 2 else "Pass a single instance as np.reshape(x, (1, -1))"
 
 
 def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
@@ -102,7 +102,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        said = "Convert it with toarray()." if sparse.issparse(values) else "Convert it."
+        said = "Convert the matrix with toarray()." if sparse.issparse(values) else "Convert the values."
         raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers. {said}") from None
 
 

@@ -295,8 +295,8 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
     """
     if n >= FEW and not least <= found <= most:
         fault = f"found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels"
-        risk = "They may not be probabilities, and label sets may be poor"
-        remedy = "Calibrate them on labelled instances with xmlc.thresholds.IsotonicCalibration"
+        risk = "The estimates may not be probabilities, and label sets may be poor"
+        remedy = "Calibrate estimates on labelled instances with xmlc.thresholds.IsotonicCalibration"
         warnings.warn(f"estimates: {fault}. {risk}. {remedy}, or fit LabelSets with Y.", stacklevel=3)
 
 

@@ -29,7 +29,7 @@ def frame_values(frame: Any, name: str) -> Any:
     """
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
-            expected = "numbers or truth values. Encode, convert or drop it."
+            expected = "numbers or truth values. Encode, convert or drop the column."
             raise InvalidDataError(f"{name}: found column {column!r} of type {dtype}, expected {expected}")
     kinds = set(frame.dtypes)
     kind = kinds.pop() if len(kinds) == 1 else None

@@ -82,12 +82,12 @@ class ExpectedF(ThresholdMethod):
     The ratio R = 2 M_k / (k + T) of a set of k estimates approximates the expected F for independent instances. The
     bounds of `xmlc.inference.meuf` hold if T replaces the sum of the marginals. With p_1 as the label's largest
     estimate, the expected F lies between R - R / (k + 1 + T) and R + R p_1 / (k + T - p_1). The ratio R is almost exact
-    for labels of many instances, and coarse for labels that at most one instance carries. ``meuf`` of the transposed
-    estimates finds the exact sets for ``zero_division=1``, but takes some hundred times as long.
+    for labels of many instances, and coarse for labels that at most one instance carries. For ``zero_division=1``,
+    ``meuf`` applied to the transposed estimates finds the exact sets, but takes some hundred times as long.
 
     Suppose that up to c estimates of a label are missing because they do not exceed a minimum probability kappa. If the
-    label's threshold is at least kappa, the ratio R of the k chosen estimates is at least (k + T) / (k + T + c kappa)
-    times the highest ratio with all estimates.
+    label's threshold is at least kappa, the ratio R of the k chosen estimates is nearly optimal: at least (k + T) / (k
+    + T + c kappa) times the highest ratio with all estimates.
 
     Time is linear in the number of stored estimates. The method keeps one block of estimates in memory, and sums
     estimates in the order of the instances.

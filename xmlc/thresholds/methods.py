@@ -233,7 +233,7 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     check_same_shape(spe, Y)
     if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
         found = f"columns {', '.join(names[0])} and {', '.join(names[1])}"
-        raise InvalidDataError(f"estimates and Y: found {found}, expected the same order. Reorder the columns of one.")
+        raise InvalidDataError(f"estimates and Y: found {found}, expected the same order. Reorder the columns.")
     return spe, Y
 
 

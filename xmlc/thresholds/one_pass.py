@@ -56,7 +56,7 @@ def instances(spe: CSR, Y: CSR) -> list[Instances]:
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work, which depend only on the arguments.
+    """Divide labels into ranges ``(start, end)`` of about equal work, whatever the number of threads.
 
     Parameters
     ----------
@@ -95,7 +95,8 @@ class OnePassMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances, in (0, 1]. Estimates that do not exceed `min_probabilities` are not needed.
+            Estimates of the instances, in (0, 1]. ``partial_fit`` ignores estimates that do not exceed
+            `min_probabilities`.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
 
@@ -293,9 +294,9 @@ def fit_in_one_pass(
 ) -> M:
     """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
 
-    The thresholds are bit-identical to ``method.fit(model.predict_proba(X, minima), Y)``. The counters of the labels
-    and the estimates of ``instances`` instances are kept in memory. FTA ignores estimates up to its lowest kappa_j, and
-    OFO ignores estimates up to nu_j.
+    Storing all estimates and calling ``method.fit`` would give bit-identical thresholds. The counters of the labels and
+    the estimates of ``instances`` instances are kept in memory. FTA ignores estimates up to its lowest kappa_j, and OFO
+    ignores estimates up to nu_j.
 
     Parameters
     ----------
