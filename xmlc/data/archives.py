@@ -24,7 +24,7 @@ LISTED = 20
 class Compression(NamedTuple):
     """Describe a compression format, and how to read its streams."""
 
-    #: The bytes with which every stream in this format begins.
+    #: The bytes with which every stream of the compression format begins.
     magic: bytes
     #: Function that returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
@@ -37,7 +37,8 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: The HTTP encoding "deflate". The first bytes of a file do not show whether the file is encoded by "deflate".
+#: DEFLATE describes the HTTP encoding "deflate". The first bytes of a file do not show whether the file is encoded by
+#: "deflate".
 DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
@@ -47,10 +48,10 @@ def open_plain(path: Path) -> BinaryIO:
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Later reads from the returned file may also raise this error.
+        The compressed data is damaged or incomplete. Reads from the returned file may raise this error, too.
     """
     file = open(path, "rb")
-    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # A compressed file has at least 6 bytes.
+    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # A valid compressed file has at least 6 bytes.
         file.close()
         raise XmlcError(f"{path}: found fewer than 6 bytes, expected a {path.suffix} file. Download it again.")
     return plain(file, str(path))
@@ -91,7 +92,7 @@ def _compression(file: Any) -> Compression | None:
 class _Content(io.RawIOBase):
     """Read the content of all streams in a compressed file.
 
-    This class exists because the standard library treats a damaged later stream as the end of the file.
+    The standard library is not used, because it treats a damaged later stream as the end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
@@ -122,7 +123,7 @@ class _Content(io.RawIOBase):
 def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
     """Yield the decompressed content of a file, stream by stream.
 
-    Between two streams and at the end, only padding is allowed.
+    Between two streams and at the end of the file, only padding with zero bytes is allowed.
     """
     stream, data, zeros = compression.new_stream(), b"", 0
     while data := data or file.read(CHUNK):
@@ -155,8 +156,8 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``, ``.bz2`` or ``.xz`` file.
         Its format is recognized by content, not by name.
     wanted : collection of str
-        Base names of files. If you pass one name and the archive contains a single file, the extracted file gets
-        the name that you passed.
+        Base names of files. If you pass only one name, and the archive contains only one file, this file is extracted
+        under your name.
     folder : Path
         Folder for the extracted files. Pass a temporary folder, because extracted files may remain in the folder after
         an error.
@@ -175,7 +176,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
-    # Damaged headers raise many types of errors in tarfile and zipfile, such as struct.error.
+    # If a header is damaged, tarfile and zipfile raise many types of exceptions, such as struct.error.
     except Exception as error:
         let_through(error)
         raise XmlcError(f"found a damaged or incomplete archive ({error}). Download it again.") from error
@@ -184,7 +185,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     """For each file in an archive, yield its path and a function that opens it.
 
-    Call the function before the next file is yielded.
+    The function that opens a file must be called before the next file is yielded.
     """
     with plain(open(archive, "rb"), "the archive") as content:
         try:
@@ -194,12 +195,12 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         if tarred:
             with tarred:
                 yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-            while content.read(CHUNK):  # Read up to the end to detect damage after the tar archive.
+            while content.read(CHUNK):  # Read the file up to the end, to detect damage after the tar archive.
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # `is_zipfile` also accepts a tar archive that ends in a zip file.
+    elif zipfile.is_zipfile(archive):  # `is_zipfile` also accepts a tar archive whose end is a zip file.
         with zipfile.ZipFile(archive) as zipped:
             yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
     else:

@@ -1,8 +1,8 @@
 """Store CSR arrays on disk.
 
 A matrix ``X`` is stored as ``.npy`` files in a folder, so that numpy can read and memory-map it: ``X.indptr.npy``
-(int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version, shape, dtype). A boolean matrix has
-no ``X.data.npy``, because all its stored entries are true.
+(int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version, shape, dtype). If the matrix is
+boolean, there is no ``X.data.npy``, because all stored entries are true.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CSRWriter:
         self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
 
     def append(self, rows: CSR) -> None:
-        """Append rows to the matrix. The rows of all calls must have the same number of columns and the same dtype."""
+        """Append rows to the matrix. In all calls, the rows must have the same number of columns and the same dtype."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
@@ -69,8 +69,8 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> CSR:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    The maps are copy-on-write: changes of the arrays are not written to the files. Read-only maps would be a different
-    type for numba, which would compile every kernel twice.
+    The maps are copy-on-write: changes of the arrays are not written to the files. The maps are not read-only, because
+    numba would compile every kernel a second time for read-only arrays.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     Raises
     ------
     XmlcError
-        A file is missing or damaged. The message names the file and the command that rebuilds it.
+        A file is missing or damaged. The error message names the file and the command that rebuilds it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
@@ -110,7 +110,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
 def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
     """Return X with ``n_features`` columns, and a sentence about the features that were dropped.
 
-    The sentence is empty if no features were dropped.
+    If no features were dropped, the sentence is empty.
     """
     dropped = X.indices[X.indices >= n_features]
     if dropped.size == 0:
@@ -134,5 +134,5 @@ def places_of(matrix: CSR) -> np.ndarray:
 
 
 def resize(matrix: CSR, n_rows: int, n_columns: int) -> None:
-    """Remove or add rows and columns in place. Removed columns must have no stored entries."""
+    """Remove or add rows and columns in place. Columns can be removed only if they have no stored entries."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # scipy's stubs reject every call of `resize`

@@ -28,18 +28,18 @@ MOST = 1024.0
 def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     """Write instances and label sets in the repository format: ``n d m``, then lines ``label,label feature:value ...``.
 
-    Ids start from 0.
+    The ids of features and labels start from 0.
 
     The bag-of-words files of the Extreme Classification Repository have this format. Values have as few digits as
     single precision needs to read them back unchanged. The line of an instance without labels starts with a space. The
-    file is compressed if its name ends in .gz, .xz or .bz2. The file appears only when it is complete. The bytes of the
-    file depend only on X, Y and the suffix.
+    file is compressed if its name ends in .gz, .xz or .bz2. The file gets its final name only when it is complete. The
+    bytes of the file depend only on X, Y and the suffix.
 
     Parameters
     ----------
     path : path
     X : CSR, shape (n, d)
-        The instances. Explicit zeros are left out.
+        The instances. Zeros that X stores explicitly are not written.
     Y : boolean CSR, shape (n, m)
 
     Raises
@@ -98,7 +98,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
     """Open a file for writing bytes, compressed according to its suffix.
 
-    A gzip header is written without a file name and a time.
+    The header of gzip is written without file name and time, so that equal content gives equal files.
     """
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:

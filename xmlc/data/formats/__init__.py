@@ -1,4 +1,4 @@
-"""Read multi-label data in every format of the papers' datasets, and from sparse matrices."""
+"""Read multi-label data in all formats in which the papers' datasets are distributed, and from sparse matrices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load(
     Parameters
     ----------
     path : path
-        The file. For ``repository-two-files`` and ``npz``, the file of the features.
+        The file. For ``repository-two-files`` and ``npz``, this is the file of features.
     format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
         By default the format is detected if it is unambiguous. To read a dataset in five files (``coordinates``), use
         `xmlc.data.formats.read_coordinates`.
@@ -63,14 +63,15 @@ def load(
           labels, such as no and yes, the values become 0 and 1. In all other nominal features, each value becomes its
           position in the header.
     zero_based : bool
-        Whether label ids start from 0 rather than 1. For ``svmlight``, ``zero_based`` applies to feature ids,
-        too. ``arff`` and ``npz`` have no ids.
+        Whether label ids start from 0 rather than 1. In the format ``svmlight``, ``zero_based`` applies to feature ids,
+        too. The formats ``arff`` and ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        d and m for formats without a header. By default the largest feature id and the largest label id in the file
-        determine d and m. For a test file, pass d and m of the training file. In the test file, features with larger
-        ids are dropped with a warning. Label ids of m or more raise an error.
+        The numbers of features d and of labels m, for formats without a header. By default the largest ids of a feature
+        and of a label in the file determine d and m. For a test file, pass d and m of the training file. If the test
+        file has features with ids of d or more, these features are dropped with a warning. Label ids of m or more raise
+        an error.
     vocabulary : dict, optional
         Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
         ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.
@@ -90,7 +91,7 @@ def load(
     Warns
     -----
     UserWarning
-        Features beyond ``n_features`` are dropped.
+        Features with ids of ``n_features`` or more are dropped.
     """
     path, base = checked_path(path), 0 if zero_based else 1
     second = None if labels is None else checked_path(labels)
@@ -119,7 +120,7 @@ def load(
         X, dropped = first_columns(X, n_features)
         if dropped:
             warnings.warn(f"{path}: {dropped}", stacklevel=2)
-        if vocabulary is not None:  # The vocabulary keeps only the features of the training file.
+        if vocabulary is not None:  # Remove new features of the test file from the vocabulary.
             for name in [name for name, number in vocabulary.items() if number >= n_features]:
                 del vocabulary[name]
     return X, Y

@@ -50,13 +50,14 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
-    """Read an ARFF file whose labels are named by an XML file or counted by MEKA's header; see `load`.
+    """Read an ARFF file. An XML file names the labels, or MEKA's header contains their number; see `load`.
 
     Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all its
     values are numbers. If all values are words that are allowed for labels, such as no and yes, the values become 0 and
     1. In all other nominal features, each value becomes its position in the declaration. If a sparse row lacks an
     attribute, the attribute has the first value in its declaration, as the format defines. A missing value (``?``) is
-    an error, because the format does not define a replacement. Blank lines are skipped, because the format allows them.
+    an error, because ARFF does not define a value that replaces it. Blank lines are skipped, because the ARFF format
+    allows blank lines.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -84,7 +85,7 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
     Raises
     ------
     XmlcError
-        The files differ. The message names the first attribute that differs.
+        The files differ. The error message names the first attribute that differs.
     """
     for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
         if one is None or other is None:
@@ -139,7 +140,10 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 
 
 def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
-    """Mark the attributes that are labels: named in the XML file, or the first (-C 6) or last (-C -6) attributes."""
+    """Mark the attributes that are labels.
+
+    An XML file names the labels, or they are the first (-C 6) or last (-C -6) attributes.
+    """
     if labels is not None:
         names = _label_names(labels)
         if missing := names - {attribute.name for attribute in attributes}:

@@ -15,7 +15,9 @@ from xmlc.kernels.csr import CSR
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
-    """Read five files with one number on each line. All ids start from 1. The lines may be in any order.
+    """Read five files with one number on each line.
+
+    In all five files, ids start from 1. The lines of the files may be in any order.
 
     The authors of LdSM (ldsm2020) publish delicious in this format, because their program reads it.
 
@@ -25,8 +27,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
         The first three files have one line for each non-zero of X: the first file contains the instance, the second
         file the feature, and the third file the value. The fourth and fifth file have one line for each non-zero of Y:
         the fourth file contains the instance, and the fifth file the label. An instance without features is missing
-        from the first three files. An instance without labels is missing from the fourth and fifth file. If there are
-        more instances than lines, an error reports damaged files.
+        from the first three files. An instance without labels is missing from the fourth and fifth file. If the largest
+        instance number exceeds the number of lines, an error reports that the files are damaged.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
-    # A huge instance number is refused, because even an empty instance takes memory.
+    # Huge instance numbers are refused, because even an instance without features takes memory.
     if n_instances > (most := row_ids.size + label_row_ids.size):
         expected = f"at most {most}, the number of lines"
         raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected {expected}")

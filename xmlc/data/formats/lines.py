@@ -1,8 +1,9 @@
 """Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
 
-A decimal number consists of digits and a power of ten. If the digits and the power are exact in double precision, one
-operation computes the number and rounds once. This method is the fast path of Clinger, "How to read floating point
-numbers accurately", PLDI 1990. Callers of `parse_decimal` have to parse all numbers for which ``exact`` is false.
+A decimal number consists of digits and a power of ten. If the digits and the power of ten are exact in double
+precision, one operation computes the number and rounds only once. This method is the fast path of Clinger, "How to read
+floating point numbers accurately", PLDI 1990. If ``exact`` is false, the caller of `parse_decimal` has to parse the
+number by another method.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ LISTED = 20
 # number.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
-WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits is not a valid id, and may exceed 64 bits.
+WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits may exceed 64 bits, and is no valid id.
 LARGEST = int(np.iinfo(np.int32).max)
 
 PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # Powers of ten up to 10^22 are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # The least number that rounds to infinity in single precision.
+LARGEST_FLOAT32 = 3.4028235677973366e38  # The smallest number that rounds to infinity in single precision.
 
 
 def check_readable(path: Path) -> None:
@@ -77,7 +78,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a file, or only its first ``most`` bytes. The whole file must fit in memory."""
+    """Return the content of a file, or only its first ``most`` bytes. The content must fit in memory."""
     with open_bytes(path) as file:
         return file.read(most)
 
@@ -124,7 +125,7 @@ class MalformedLines:
         self.path, self.count, self.messages = path, 0, list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add a malformed line to the collected lines. ``line`` is the line's number, counted from 1."""
+        """Add a malformed line to the collected lines. The argument ``line`` is the line's number, counted from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
@@ -140,7 +141,10 @@ class MalformedLines:
 
 
 def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
-    """Strip and parse each line, and yield the value of each line. At the end, raise an error for malformed lines."""
+    """Strip and parse each line, and yield the value of each line.
+
+    If some lines are malformed, raise one error after the last line.
+    """
     for number, line in lines:
         try:
             yield read(line.strip(BLANKS))
@@ -155,7 +159,9 @@ def quoted(text: str) -> str:
 
 
 def decimal(text: str) -> float:
-    """Return the value of a decimal number. As in the row kernels, ``1_000``, ``nan`` and ``0x1p3`` are not allowed.
+    """Return the value of a decimal number.
+
+    The texts ``1_000``, ``nan`` and ``0x1p3``, which Python can convert to numbers, are not allowed.
 
     Raises
     ------
@@ -168,12 +174,12 @@ def decimal(text: str) -> float:
 
 
 def truth(text: str) -> bool:
-    """Return the value of a label as a bool. The text is 0, 1, 1.0, or one of a few words in any case.
+    """Return the value of a label as a bool. The valid texts are 0, 1, 1.0, and words such as true and no, in any case.
 
     Raises
     ------
     LineError
-        The text has none of these values.
+        The text is not a valid value of a label.
     """
     value: float | None = TRUTHS.get(text.lower())
     if value is None and DECIMAL.fullmatch(text):
@@ -186,7 +192,7 @@ def truth(text: str) -> bool:
 def whole(text: str) -> int:
     """Return the value of an unsigned whole number in ASCII digits.
 
-    Raise `LineError` if the text is not such a number.
+    If the text is not a whole number, raise `LineError`.
     """
     if not WHOLE.fullmatch(text):
         raise LineError(quoted(text), "a whole number")

@@ -23,7 +23,7 @@ CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
-# Keys of JSON objects whose value is a number that belongs to a label, such as its score.
+# Keys of a label's JSON object whose value is a number, such as the label's score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
 # URI schemes may contain plus signs, hyphens and dots. With this table, `str.translate` removes the three symbols.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
@@ -31,7 +31,7 @@ ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the na
 
 
 class LabelNames:
-    """Read the names of labels, and count the cells that seem to have a different separator.
+    """Read the names of labels, and count the cells that seem to have another separator than a semicolon.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class LabelNames:
 
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
-        #: ``uris`` maps labels to their URIs. ``shared`` contains the labels with two or more URIs, which are named
-        #: by their URIs.
+        #: The attribute ``uris`` maps labels to their URIs. The attribute ``shared`` contains the labels with two or
+        #: more URIs. The names of these labels are replaced by the URIs.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False
@@ -52,7 +52,9 @@ class LabelNames:
         self._cells, self._separated, self._seen = 0, 0, Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
-        """Return the distinct names in a cell, in order of first appearance. The time is linear in the cell's length.
+        """Return the distinct names in a cell, in order of first appearance.
+
+        Reading a cell takes time linear in the length of the cell.
 
         Raises
         ------
@@ -88,9 +90,10 @@ class LabelNames:
         Parameters
         ----------
         value : list, dict, str or None
-            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. The text of a cell and a
-            single object with a ``label`` or ``uri`` are also allowed. An object that maps each name to 0 or 1, or to
-            false or true, is allowed, too. Objects with a ``label`` may contain a ``score`` or ``value`` of 0 or 1.
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``. The value may also be the text
+            of a cell, or a single object with a ``label`` or ``uri``. The value may also be an object that maps each
+            name to 0 or 1, or to false or true. Objects with a ``label`` may contain a ``score`` or ``value`` of 0 or
+            1.
 
         Raises
         ------
@@ -148,12 +151,13 @@ def written_value(cell: str) -> Any:
     Returns
     -------
     list, dict or None
-        None if the cell is any other text.
+        None if the cell contains neither a list nor a mapping.
 
     Raises
     ------
     LineError
-        The cell looks like a list but cannot be read. For example, NumPy writes arrays without commas.
+        The cell looks like a list but cannot be read. For example, a NumPy array as text has no commas and cannot be
+        read.
     """
     call = cell[-1] in ")]" and CALL.fullmatch(cell)
     if BRACKETS.get(cell[0]) != cell[-1] and not call:
@@ -178,7 +182,7 @@ def written_value(cell: str) -> Any:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object as a dict. Raise `LineError` if a key is repeated."""
+    """Convert the pairs of a JSON object to a dict. Raise `LineError` if a key is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -200,7 +204,7 @@ def _literal(cell: str) -> Any:
 def _uris_or_name(cell: str) -> list[str]:
     """Split a cell at blanks if it has at least two URIs, and return the names in the cell.
 
-    In a split cell, consecutive words that are not URIs become one name.
+    If the cell is split, consecutive words that are not URIs become one name.
     """
     if ":" not in cell:
         return [cell]
@@ -249,7 +253,7 @@ def _refuse_multi_hot(values: list[Any], least: int) -> None:
 
 
 def _flag(name: Any, flag: Any) -> bool:
-    """Return the flag of a label (0, 1, false or true) as a bool: whether the text has this label."""
+    """Convert a label's flag (0, 1, false or true), which states whether a text has the label, to a bool."""
     if not isinstance(name, str) or not isinstance(flag, bool | int | float) or flag not in (0, 1):
         raise LineError(f"{_shown(flag)} for label {_shown(name)}", "0, 1, false or true")
     return bool(flag)

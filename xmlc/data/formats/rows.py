@@ -1,8 +1,8 @@
 """Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
-A row is ``label,label feature:value feature:value ...``. The parser reads each byte once, and writes 8 bytes per
-non-zero and 4 bytes per label. If the ids in a row are not in ascending order, scipy sorts the entries of the row after
-the parsing.
+A row is ``label,label feature:value feature:value ...``. The parser reads each byte of the file once, and writes 8
+bytes for each non-zero and 4 bytes for each label. If the ids in a row are not in ascending order, scipy sorts the
+entries of the row after the parsing.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from xmlc.kernels.csr import CSR
 
 NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
 
-# The error codes of malformed lines. `_expectation` returns the message for a code.
+# Error codes of malformed lines. `_expectation` returns the message for a code.
 BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
 
 
 class RowFormat(NamedTuple):
     """Hold the properties in which row formats differ."""
 
-    #: Whether rows may begin with labels. In a format without labels, an empty line is a row without entries.
+    #: Whether rows may begin with labels. If rows have no labels, an empty line is a row without entries.
     with_labels: bool = True
     #: Whether ``#`` begins a comment. Lines that contain only a comment are not rows.
     comments: bool = False
-    #: First feature id and first label id, 0 or 1, and the numbers of columns. Each id must be less than the smallest
-    #: id plus the number of columns.
+    #: The smallest feature id and the smallest label id (0 or 1), and the numbers of features and labels. Each id must
+    #: be less than the smallest id plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -53,21 +53,23 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Hold the parser's results for one block. The next block overwrites the arrays."""
+    """Hold the parser's results for one block. When the next block is parsed, the arrays are overwritten."""
 
-    #: Features (uint32), their values (float32), and the end of each row in these two arrays (int64).
+    #: The features of all rows (uint32), their values (float32), and the end of each row in both arrays (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
-    #: Labels (uint32), and the end of each row in this array (int64).
+    #: The labels of all rows (uint32), and the end of each row in the array of labels (int64).
     labels: np.ndarray
     label_ends: np.ndarray
-    #: Line number in the file of each row, int64.
+    #: The line number of each row in the file, int64.
     row_lines: np.ndarray
-    #: Values that one exact operation cannot compute, int64 (h, 3): index in ``values``, start and end in the text.
+    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the index in ``values``, and start
+    #: and end in the text.
     hard: np.ndarray
-    #: Malformed lines, int64 (e, 3): line number, error code, position in the text (-1 for a blank line). Only the
-    #: first error of a line is stored. A blank line is malformed only if a row follows it.
+    #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the text (-1 for a blank
+    #: line). If a line has several errors, only the first error is stored. A blank line is malformed only if a row
+    #: follows it.
     errors: np.ndarray
 
     @classmethod
@@ -99,7 +101,8 @@ class _RowReader:
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
         self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
         self.n_rows, self._blank_line, self._buffers = 0, -1, Buffers.of(0)
-        # Six lists with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per row.
+        # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per
+        # row.
         self._parts = [[np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.uint32, *[np.int64] * 3)]
 
     def parse(self, text: bytes) -> None:
@@ -154,7 +157,7 @@ class _RowReader:
     def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
         """Parse and store the values that the kernel cannot compute exactly.
 
-        Return errors for lines whose values exceed single precision.
+        Return an error for each line that has a value outside the range of single precision.
         """
         infinite: dict[int, tuple[int, str]] = {}
         for place, start, end in hard.tolist():
@@ -183,8 +186,8 @@ def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
 def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> tuple[CSR, CSR]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is given, labels beyond
-    this number are malformed.
+    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is given, label ids must
+    be less than ``label_base`` plus ``n_labels``.
     """
     limit = LARGEST if n_labels is None else n_labels
     layout = RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit)
@@ -247,7 +250,7 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 def _token(text: bytes, position: int) -> str:
     """Return the token between a position and the next blank.
 
-    If there is a blank at the position, return the part of the line before the position.
+    If there is a blank at the position, return the text from the start of the line to the position.
     """
     if position < 0:
         return ""
@@ -314,7 +317,7 @@ def parse_labels(text, position, end, layout, labels, count):
     Returns
     -------
     count, next position, error code : int64
-        The error code is 0 for valid labels.
+        If the labels are valid, the error code is 0.
     """
     while True:
         label, after = parse_integer(text, position, end)
@@ -367,7 +370,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
     Returns
     -------
     count, n_hard, next position, error code : int64
-        The error code is 0 for a valid line.
+        If the line is valid, the error code is 0.
     """
     while True:
         while position < end and is_gap(text[position]):
@@ -400,7 +403,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
 
 @njit(cache=True, nogil=True)
 def find_line(text, start, comments):
-    """Find the end of a line.
+    """Find the end of a line of text.
 
     Parameters
     ----------
@@ -458,12 +461,13 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
         Line number of the first blank line after the last row so far, or -1 if no blank line follows this row.
     layout : RowFormat
     buffers : Buffers
-        Receives the results. A malformed line becomes an empty row.
+        The buffers in which the results are stored. Each malformed line is stored as an empty row.
 
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
-        ``n_errors`` may exceed the length of ``errors``. ``n_hard`` never exceeds the length of ``hard``.
+        ``n_errors`` may exceed the length of ``errors``. The number ``n_hard`` never exceeds the length of the array
+        ``hard``.
     """
     ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
     n_rows = n_hard = n_errors = position = count = label_count = np.int64(0)

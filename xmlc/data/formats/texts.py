@@ -20,11 +20,11 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
-# Annif's names for the column of labels in CSV, and for the key of labels in JSON.
+# Annif uses these names for the column of labels in CSV and for the key of labels in JSON.
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
-DELIMITERS = ",;\t|"  # Possible delimiters of CSV. The header of a file shows the delimiter of this file.
-SOME = 30  # If a file has fewer texts, xmlc does not warn that no label has two texts.
+DELIMITERS = ",;\t|"  # Possible delimiters of CSV. By default the delimiter is found in the header of the file.
+SOME = 30  # Minimum number of texts in a file for which xmlc warns if every label has only one text.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
 SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows only these four characters as white space.
 # HEADINGS contains common names of columns. If the first line of a TSV file contains only names in HEADINGS, the line
@@ -43,10 +43,11 @@ class Columns(NamedTuple):
     #: name ``labels``, Annif's names are tried.
     text: str = "text"
     labels: str = "labels"
-    #: Separator between labels in a cell. None allows semicolons, blanks between URIs, and lists written as text.
+    #: Separator between labels in a cell. With None, a cell may contain names with semicolons between them, URIs with
+    #: blanks between them, or a list written as text.
     separator: str | None = None
-    #: Delimiter between columns. For TSV, None means a tab. For CSV, None means the delimiter in the header: one of
-    #: ``,;|`` or a tab.
+    #: Delimiter between columns. With None, the delimiter of TSV is a tab. With None, the delimiter of CSV is found in
+    #: the header, and is one of ``,;|`` or a tab.
     delimiter: str | None = None
     #: Names of the columns or keys whose values are kept with each text.
     keep: tuple[str, ...] = ()
@@ -56,7 +57,7 @@ USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """Hold a text and the names of its labels. The names are distinct, and have no blanks at either end."""
+    """Hold a text and the names of its labels. The names of labels are distinct, and have no blanks at either end."""
 
     text: str
     labels: list[str]
@@ -69,7 +70,7 @@ Documents = Iterator[Document]
 def documents(path: Path, format: str | None = None, columns: Columns = USUAL, labelled: bool = True) -> Documents:
     r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``. Other spaces of Unicode are ordinary characters.
+    Lines end with ``\n`` or ``\r\n``. Unicode spaces that are not ASCII are ordinary characters.
 
     Parameters
     ----------
@@ -79,15 +80,16 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL, l
         The format. By default the suffix of the file's name determines the format. The suffix ``.txt`` means fastText's
         format.
 
-        - ``csv``: A header names the columns. A cell contains labels with a separator between them, or URIs with blanks
-          between them, as in Annif's ``subject_uris``.
-        - ``tsv``: A ``tsv`` file has rows as in ``csv``, but with tabs between the cells. Without a header, a line is a
-          text, a tab and its labels, as in Annif's files. Without a header, quotes are ordinary characters.
-        - ``jsonl`` and ``json``: The file has one object on each line, or one array of objects. The labels are a list
-          of names, of whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels
-          may also be an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a
-          label has two URIs in the file, the URIs replace the label's name.
-        - ``fasttext``: Words that begin with ``__label__`` are labels. All other words of the line are the text.
+        - ``csv`` has a header that names the columns. A cell contains labels with a separator between them, or URIs
+          with blanks between them, as in Annif's ``subject_uris``.
+        - ``tsv`` has rows as in ``csv``, but with tabs between the cells. Without a header, each line of TSV has a
+          text, a tab and labels, as in Annif's files. Then quotes are ordinary characters.
+        - ``jsonl`` and ``json`` have one object on each line, or one array of objects. The labels are a list of names,
+          of whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels may also
+          be an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a label has
+          two URIs in the file, each URI becomes a label of its own.
+        - ``fasttext`` has a text on each line, in which words that begin with ``__label__`` are labels. All other words
+          of the line are the text.
     columns : Columns
     labelled : bool
         Whether to read the labels.
@@ -181,7 +183,7 @@ def lines_of(path: Path) -> Generator[str, None, None]:
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    # Standard input replaced by a file in memory has no ``peek``.
+    # If standard input was replaced by a file in memory, it has no method ``peek``.
     return plain(file, str(STDIN)) if hasattr(file, "peek") else file
 
 
@@ -195,7 +197,7 @@ def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
     """Yield the documents of a TSV file.
 
-    If the file has a header, cells may be quoted as in CSV. In a file without a header, quotes are plain text.
+    If the file has a header, cells may be quoted as in CSV. If a file has no header, quotes in the file are plain text.
     """
     first, delimiter = next(lines, ""), columns.delimiter or "\t"
     headings = _headings(first, delimiter)
@@ -269,9 +271,9 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
 
 
 def _document(place: str, text: str, names: LabelNames | None, value: Any, kept: tuple[Any, ...] = ()) -> Document:
-    """Create a document from a text and from ``value``, its labels in a cell or JSON value.
+    """Create a document from a text and from ``value``, which contains the text's labels as a cell or JSON value.
 
-    If ``names`` is None, the labels are not read.
+    If the argument ``names`` is None, labels are not read.
     """
     try:
         labels = names.of_value(value) if names else []

@@ -12,9 +12,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
 from xmlc.kernels.csr import CSR, stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # This expression matches whole numbers.
-# This expression matches the text before the first bar. The first group of the expression contains the labels. A tag
-# begins with ', or follows the labels and touches the bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")  # ID matches whole numbers.
+# HEAD matches the text before the first bar of a line. The first group of the regular expression contains the labels. A
+# tag either begins with ', or follows the labels without a space before the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
@@ -109,7 +109,8 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            # The sum or product of finite values can be infinite in single precision, so the result is checked.
+            # The sum or product of finite values can be infinite in single precision, so each resulting value is
+            # checked.
             decimal(repr(pairs[key]))
     return _labels(head, base, limit), pairs
 
@@ -127,7 +128,10 @@ def _weighted(token: str) -> tuple[str, float]:
 
 
 def _labels(head: str, base: int, limit: int) -> set[int]:
-    """Return the labels in the text before the bar. The importance, the initial prediction and the tag are ignored."""
+    """Return the labels in the text before the bar.
+
+    The importance, the initial prediction and the tag of a line are ignored.
+    """
     match = HEAD.fullmatch(head)
     if match is None:
         expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"

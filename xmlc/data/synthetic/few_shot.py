@@ -2,8 +2,8 @@
 
 ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
 paragraphs. The generated data resemble ALOI and WikiPara in the numbers of classes, examples and features, and in the
-differences between the examples of a class. The generated data do not copy the two datasets or the distributions of the
-datasets' values.
+differences between the examples of a class. The generated data contain no data of ALOI and WikiPara, and have other
+distributions of values.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ COLOUR_SHIFT = 0.01
 NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
-# Number of views of each object, as in ALOI. First the object turns, then the light turns, then the light's colour
-# changes.
+# Number of views of each object, as in ALOI. The first views turn the object, the next views turn the light, and the
+# last views change the colour of the light.
 VIEWS = 108
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
 SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
 NUMBERS = 4  # Number of random numbers that describe a surface.
-# Visible share of a surface that faces away from the viewer. If a surface faces the viewer, its share is larger by 1.
+# Visible share of a surface that faces away from the viewer. The visible share of a surface that faces the viewer is
+# larger by 1.
 FROM_BEHIND = 0.4
 BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
@@ -45,11 +46,11 @@ class ObjectViews:
 
     An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
     histogram is a sum of bumps, one for each visible surface. In 72 views the object is turned, in 24 views the light
-    is turned, and in 12 views all colours are shifted a little. Each bin of the sum is multiplied by noise. Values are
-    positive or 0, and most are positive.
+    is turned, and in 12 views all colours are shifted a little. Each bin of the histogram is multiplied by a random
+    number. Values of X are positive or 0, and most values are positive.
 
     Every random number depends only on (seed, object) or (seed, object, view). The rows are all pairs of object and
-    view in one random order. Training and test sets are therefore drawn without replacement.
+    view in one random order. Therefore no pair of object and view occurs in both the training and the test set.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class ObjectViews:
         Raises
         ------
         XmlcError
-            The range of rows is not valid.
+            The rows ``start .. end - 1`` do not exist.
         """
         if not 0 <= start < end <= self._pairs.size:
             expected = f"rows from 0 to {self._pairs.size - 1} ({VIEWS} for each object)"
@@ -105,7 +106,7 @@ class ShortTexts:
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
     special words. The special words of a topic are drawn with the same probabilities as all words. Therefore most
     special words are frequent in all texts, and only a few distinguish the topic. A quarter of the words in a text come
-    from its topic. Text i is about topic i modulo m. Therefore n successive rows contain each topic n / m times.
+    from its topic. Text i is about topic i modulo m. Therefore n successive rows contain each topic about n / m times.
     Shuffle the rows before you stream them.
 
     Parameters
@@ -124,7 +125,7 @@ class ShortTexts:
         self.n_features, self.n_labels, self.nonzeros, self.seed = n_features, n_labels, nonzeros, seed
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
-        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. Values of X are counts."""
+        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. The values of X are counts of words."""
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
         tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         parts = list(zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows")))
@@ -210,8 +211,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     lengths : int64 (n,)
         Number of distinct words in each text.
     words : int32, counts : float32
-        Words and their counts, concatenated over the texts. Words ascend within each text. The time is O(n_words log
-        n_words) per text.
+        Words and their counts, concatenated over the texts. The words of each text are in ascending order. The time is
+        O(n_words log n_words) per text.
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)

@@ -38,11 +38,11 @@ class SyntheticModel:
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. The constant b_j belongs
-    to label j, and b is the same for all labels. Labels are drawn independently. The posteriors are exact, because they
-    define the data. Labels with larger ranks are rarer, because their triggers are rarer features and their constants
-    b_j are larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value of b for which
-    the first 2000 instances have ``labels_per_instance`` labels on average.
+    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. Each label j has its
+    constant b_j, whereas b is the same for all labels. Labels are drawn independently. The posteriors are exact,
+    because they define the data. Labels with larger ranks are rarer, because their triggers are rarer features and
+    their constants b_j are larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value
+    of b for which the first 2000 instances have ``labels_per_instance`` labels on average.
 
     Every random number depends only on (seed, label) or (seed, row). Therefore each row is the same in any block and on
     any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
@@ -53,7 +53,8 @@ class SyntheticModel:
     labels_per_instance : float
         Average number of labels of an instance.
     nonzeros : int
-        Average number of features drawn for an instance. A feature that is drawn twice is stored once.
+        Average number of features drawn for an instance. If a feature is drawn twice for an instance, it is stored only
+        once.
     seed : int
         Seed of all random numbers, not negative.
     posteriors : bool
@@ -117,7 +118,7 @@ class SyntheticModel:
         Raises
         ------
         XmlcError
-            The range of rows is empty or begins below 0.
+            The range of rows is empty, or ``start`` is less than 0.
         """
         if not 0 <= start < end:
             raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
@@ -164,7 +165,7 @@ class LabelModel(NamedTuple):
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
         Features that modify the score of each label, and their weights.
     bias : float64 (m,)
-        Term b_j of each label.
+        The constant b_j of each label.
     """
 
     trigger_starts: np.ndarray
@@ -231,8 +232,8 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 def draw_row(seed, row, nonzeros, n_features, features, values):
     """Draw one instance, and return its number of features.
 
-    The number of drawn features is between half and one and a half times ``nonzeros``. Repeated features are stored
-    once.
+    The number of drawn features is between half and one and a half times ``nonzeros``. If a feature is drawn several
+    times, it is stored only once.
 
     Parameters
     ----------
@@ -271,7 +272,8 @@ def row_scores(features, values, model, dense, labels, scores):
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
     labels, scores : int64, float64
-        Output: the labels in ascending order, and their scores. `most_triggers` returns the size that both arrays need.
+        Output: the labels in ascending order, and their scores. The function `most_triggers` returns the size that both
+        arrays need.
     """
     count = 0
     for k in range(features.size):
