@@ -157,7 +157,7 @@ def columns_of_f(P, sizes, k, F):
 
 @njit(cache=True, nogil=True)
 def sizes_at(P, thresholds):
-    """Return a bool array (L + 1,). Entry k is true if exactly k labels reach one of the thresholds.
+    """Return a bool array (L + 1,). Entry k is true if there is a threshold that exactly k labels reach.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     whole : bool
         Whether to write the probabilities of sizes above `count_limit`, too.
     pmfs : float64 (n, S)
-        Receives the distributions. The last column is the probability of S - 1 or more positives.
+        Receives the distributions. The last column of ``pmfs`` is the probability of S - 1 or more positives.
 
     Returns
     -------
@@ -211,9 +211,9 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
 def shares_of_sizes(pmfs, weights):
     """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances, float64 (S,).
 
-    An instance whose denominator is 0 adds nothing to the sums. The denominator is computed in four partial sums, which
-    are added as (0 + 1) + (2 + 3). The term of size s is added to partial sum s modulo 4. The sum over instances
-    follows the order of the instances.
+    An instance whose denominator is 0 adds nothing to the sums. The denominator of each instance is computed in four
+    partial sums, which are added as (0 + 1) + (2 + 3). The term of size s is added to partial sum s modulo 4. The sum
+    over instances follows the order of the instances.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the micro-averaged F_beta, which is 2 TP / (P + predicted) for beta = 1 and counts summed over all labels.
+    """Return the micro-averaged F_beta of counts summed over all labels, for beta = 1 equal to 2 TP / (P + predicted).
 
     Examples
     --------

@@ -37,6 +37,6 @@ FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predic
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
 # MEASURE_METHODS maps each threshold method to the measure that it optimises.
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# UNLABELLED_METHODS contains the threshold methods for macro-F that need no validation set. The value of a method is
-# ``zero_division``, the F-measure of a label without positives and predictions.
+# UNLABELLED_METHODS maps each threshold method for macro-F that needs no validation set to its ``zero_division``.
+# ``zero_division`` is the F-measure of a label without positives and predictions.
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}
