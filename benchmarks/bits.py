@@ -1,9 +1,9 @@
 """Compare results bit by bit between this processor and imitated processors.
 
 The command ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group. Environment variables
-determine the processor that the command imitates. The command writes a JSON file with the `witnesses`, which depend on
-the processor. For each task, the file also contains a short digest of the task's result (the word), and digests of the
-result's parts.
+determine the processor that the command imitates. The command writes a JSON file with the `witnesses`, which are
+results that depend on the processor. For each task, the file also contains a short digest of the task's result (the
+word), and digests of the result's parts.
 """
 
 from __future__ import annotations

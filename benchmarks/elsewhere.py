@@ -138,9 +138,8 @@ class Elsewhere:
     Attributes
     ----------
     tasks : list of Task
-        The task whose time determines the scale. The list is empty if no scaling was requested, or if no result
-        measured elsewhere fits the contenders or the task. Measure this task in the same rounds as the contenders'
-        tasks.
+        The task whose time determines the scale. If no scaling was requested, or if no result from another machine
+        fits, the list of tasks is empty. Measure this task in the same rounds as the contenders' tasks.
 
     Raises
     ------

@@ -78,8 +78,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. Then a random half of the
-    instances in the two files is the validation set, and the other half is the test set.
+    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the folder has these two
+    files, a random half of their instances is the validation set, and the other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)

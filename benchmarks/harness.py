@@ -263,7 +263,7 @@ def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
     """Return the names of arrays that differ in type, shape or any byte, or that only one of the mappings has.
 
-    In this comparison of bytes, equal NaNs are equal, but 0 and -0 are different.
+    Arrays are compared byte by byte, so NaNs with the same bits are equal, but 0 and -0 are different.
     """
     names = sorted(first.keys() | second.keys())
     return [name for name in names if not (name in first and name in second and _same(first[name], second[name]))]

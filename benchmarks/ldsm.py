@@ -1,8 +1,8 @@
 """Measure the speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
 
-Each published number of the program is valid for one split and one form of the rows, raw or scaled to unit length. This
-benchmark trains trees on rows of the chosen form, and compares the trees with published numbers for the same split and
-form.
+Each published number of the program is valid for one split and one form of the rows, raw or scaled to unit length. The
+user chooses the form of the rows. The trees are trained on such rows, and compared with published numbers for the same
+split and form.
 """
 
 from __future__ import annotations

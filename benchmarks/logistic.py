@@ -1,7 +1,7 @@
 """Measure the training speed of BR and PCC, compared with scikit-learn's logistic regression on one thread.
 
-One task trains one classifier per label, with the C that cross-validation selected. Kernels are compiled and the data
-is in memory before any measurement.
+In a measured task, one classifier per label is trained, with the C that cross-validation selected. Kernels are compiled
+and the data is in memory before any measurement.
 """
 
 from __future__ import annotations

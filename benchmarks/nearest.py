@@ -98,11 +98,12 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
 def bench_preliminary(data: Path, rounds: int) -> Report:
     """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 
-    The first experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3 of swnn2018, L1
-    and L2 distance degrade performance. Brute force finds the neighbours, so the first experiment needs small datasets.
-    On rows of unit length, L2 distance and cosine give the same order. Each neighbour has one vote, because a distance
-    cannot serve as the weight of a vote. The second experiment measures the prediction time of classifiers for the 500
-    most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1 ms.
+    The first preliminary experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3 of
+    swnn2018, L1 and L2 distance degrade performance. Brute force finds the neighbours, so the first experiment needs
+    small datasets. On rows of unit length, L2 distance and cosine give the same order. Each neighbour has one vote,
+    because a distance cannot serve as the weight of a vote. The second preliminary experiment measures the prediction
+    time of classifiers for the 500 most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1
+    ms.
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")
@@ -136,7 +137,7 @@ def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclide
 def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
     """Return the labels that most neighbours have, best first.
 
-    Ties go to the smaller label. If fewer labels have votes, the remaining places contain -1.
+    Ties go to the smaller label. If too few labels have votes, the remaining places contain -1.
     """
     votes = np.stack([Y[numbers].sum(axis=0) for numbers in nearest])
     labels = np.argsort(-votes, axis=1, kind="stable")[:, :TOP]

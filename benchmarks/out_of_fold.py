@@ -98,7 +98,7 @@ def tuned_by_each(
 ) -> dict[str, tuple[float, np.ndarray]]:
     """Return the best score and the thresholds with this score, for each measure that selects a grid point.
 
-    The function passes over the grid of thresholds only once for all measures.
+    One pass over the grid of thresholds computes the results for all measures.
     """
     model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))

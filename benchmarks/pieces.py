@@ -93,7 +93,7 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Parts = Mapping[str, object]  # The result of a task as a mapping from names to parts; see `benchmarks.bits.digest_of`.
+Parts = Mapping[str, object]  # Result of a task: maps each name to a part, see `benchmarks.bits.digest_of`.
 Run = Callable[[Data], Parts]
 
 

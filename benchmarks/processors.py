@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# These are names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by X86_V3 (with AVX2 and FMA)
-# and X86_V4. NumPy warns about unknown names and ignores them.
+# NUMPY_512 lists names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by X86_V3 (with AVX2
+# and FMA) and X86_V4. NumPy warns about unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES, N_SUMS = 4096, 40
 WITNESSES = {

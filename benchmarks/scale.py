@@ -101,8 +101,8 @@ def held_out_errors() -> list[str]:
     """Return two lines for each estimator, with ranges of the ratio predicted / measured cost.
 
     In the first line, the costs on each dataset are predicted by a cost model that is fitted to the other datasets. In
-    the second line, the cost model is fitted to trainings on at most a sixteenth of a dataset's instances. It predicts
-    the costs of trainings on larger shares.
+    the second line, the cost model is fitted to trainings on at most a sixteenth of a dataset's instances. This cost
+    model predicts the costs of trainings on larger shares of the instances.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

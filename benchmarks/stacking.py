@@ -87,9 +87,11 @@ def bench_stacking(data: Path, draws: int) -> Report:
 def first_lists(
     dataset: Data, draw: int, n_held_out: int
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
-    """Train the members. Return the held-out instances, the other instances, and two dicts with one entry per member.
+    """Train the members of Stacking.
 
-    The first dict contains the hyperparameters that training selected. The second dict contains the members' rankings.
+    Return the held-out instances, the other instances, and two dicts with one entry per member.
+
+    One dict contains the hyperparameters that training selected, and the other dict contains the members' rankings.
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])

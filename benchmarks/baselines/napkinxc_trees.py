@@ -113,8 +113,8 @@ class NapkinXCPLT(NapkinXCModel):
 class NapkinXCOnline(NapkinXCModel):
     """Train napkinXC's online models by AdaGrad, in one or more passes over a stream. Weights are stored in hash maps.
 
-    Labels are renumbered by first appearance before napkinXC gets them. Otherwise a tree that napkinXC builds from data
-    would also have a leaf for each unused label number.
+    Labels are renumbered by first appearance before napkinXC gets them. If label numbers were unused, a tree that
+    napkinXC builds from data would have a leaf for each unused number.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class NapkinXCOnline(NapkinXCModel):
 class NapkinXCOPLT(NapkinXCOnline):
     """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of hyperparameters.
 
-    The program differs from the paper's pseudocode in four points:
+    napkinXC differs from the pseudocode in oplt2021 in four points:
 
     - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
     - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is split.
@@ -189,10 +189,11 @@ class NapkinXCOPLT(NapkinXCOnline):
     If the arity is greater than 2, some inner nodes have more than ``arity`` children. In training, each instance is
     first scaled to Euclidean length 1, and then gets a constant feature of 1.
 
-    The warm start needs two runs of the program. The first run builds a k-means tree from the first part of the
-    instances. The second run extends the stored model by best-greedy growth. The stored model does not contain the
-    number of leaves, so the policy counts only labels that the second run has added. Instances before the first
-    instance with a label are left out, because napkinXC cannot learn from them without a root node.
+    The warm start needs two runs of the program. For a warm start, the first run builds a k-means tree from the first
+    part of the instances. The second run of a warm start extends the stored model by best-greedy growth. The stored
+    model does not contain the number of leaves, so the policy counts only labels that the second run has added.
+    Instances before the first instance with a label are left out, because napkinXC cannot learn from them without a
+    root node.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            self.model_.densify_weights(0.1)  # Weights are densified, as by omikuji's command line.
+            self.model_.densify_weights(0.1)  # Make the weights dense, as omikuji's command line does.
 
     def _hyperparameters(self, program: Any) -> Any:
         losses = {"hinge": program.LossType.HINGE, "log": program.LossType.LOG}

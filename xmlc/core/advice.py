@@ -48,7 +48,7 @@ def sentence_of(error: OSError) -> str | None:
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    # The error of a failed copy names two files. The second file is the target of the copy.
+    # If the error of a failed copy names two files, the second file is the target of the copy.
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"

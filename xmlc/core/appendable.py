@@ -41,8 +41,8 @@ class Appendable:
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder, self._ending = folder, ending
         self._files: dict[str, BinaryIO] = {}
-        # If ``folder`` is given, the arrays in this dict have no rows. They only store the dtype and the lengths of all
-        # axes except the first.
+        # If ``folder`` is given, the arrays in this dict have no rows. The arrays without rows only store the dtype and
+        # the lengths of all axes except the first.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 

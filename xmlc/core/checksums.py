@@ -97,9 +97,9 @@ def checksum_now(path: Path) -> str:
 def contents(folder: Path) -> list[str]:
     """Return one text for each file in a folder, with the file's name and checksum.
 
-    If a file is older than the folder's list of checksums, its checksum is taken from the list. Otherwise the checksum
-    is computed. The age of a file is its last status change (ctime), because `cp -p` gives a new file an old
-    modification time.
+    If a file is older than the folder's list of checksums, its checksum is taken from the list. If the file is newer
+    than the list, its checksum is computed. The age of a file is its last status change (ctime), because `cp -p` gives
+    a new file an old modification time.
     """
     listed, since = Files(), 0
     with suppress(Damaged):  # A folder that a user copied may have no list of checksums.

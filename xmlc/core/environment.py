@@ -225,9 +225,9 @@ def in_turns(
     """Run every task once per round, so that other load on the machine affects all tasks.
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
-    memory together. From the second round on, the task reuses the memory of its released result at once. Otherwise a
-    virtual machine might return the free memory to its host, for example after two seconds. The first use of 590 MB of
-    returned memory takes 1.1 s instead of .07 s.
+    memory together. From the second round on, the task reuses the memory of its released result at once. If memory
+    stays free for two seconds, a virtual machine may return it to its host. After memory was returned to the host, the
+    first use of 590 MB takes 1.1 s instead of .07 s.
 
     Parameters
     ----------

@@ -44,9 +44,11 @@ INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
 class XmlcError(Exception):
-    """Report a fault that the user can fix. The message contains the value found, the expected value and the remedy.
+    """Report a fault that the user can fix.
 
-    The command line prints only the message, without a traceback, and exits with status 1.
+    The message of an `XmlcError` contains the value found, the expected value and the remedy.
+
+    If an `XmlcError` is raised, the command line prints only its message, without a traceback, and exits with status 1.
     """
 
 
@@ -84,8 +86,8 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Collection[str]) -> str:
     """Return names to suggest instead of ``name``, as text.
 
-    If ``name`` is a former name (`RENAMED`), the returned text is the present name. Otherwise the text lists the most
-    similar of ``names``, or all ``names`` if no name is similar.
+    If ``name`` is a former name (`RENAMED`), the returned text is the present name. If ``name`` is not a former name,
+    the text lists the most similar of ``names``, or all ``names`` if no name is similar.
     """
     if RENAMED.get(name) in names:
         return RENAMED[name]

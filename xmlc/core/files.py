@@ -96,8 +96,8 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     XmlcError, OSError
-        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains unchanged. This is checked
-        before the block and at the end of the block.
+        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains unchanged. The folder is
+        checked before the block and at the end of the block.
     """
     path = checked_path(path)
     check_replaceable(path)

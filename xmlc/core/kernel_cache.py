@@ -183,7 +183,8 @@ def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
     The name of an empty file in the cache folder contains a digest of the package's source text. If the source text is
-    unchanged, the file name is enough to find the cache folder. Otherwise the package has to be parsed, which is slow.
+    unchanged, the file name is enough to find the cache folder. If the source text has changed, the package is parsed
+    again, which is slow.
     """
     text = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):

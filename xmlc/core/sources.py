@@ -83,7 +83,7 @@ def _content_digest(file: str) -> tuple[str, str]:
 def _parsed(file: Path) -> tuple[frozenset[str], str]:
     """Return the imports of a file and the digest of its code.
 
-    One function returns both, because parsing a file twice would be slow.
+    The imports and the digest are computed together, because parsing a file twice would be slow.
     """
     if file.suffix != ".py":  # A compiled module has no imports that can be read.
         return frozenset(), ""

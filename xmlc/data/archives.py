@@ -78,8 +78,8 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. This function itself does not raise the error, but reads from the
-        returned file do.
+        The compressed data is damaged or incomplete. The error is not raised by the call itself, but when the returned
+        file is read.
     """
     compression = compression or _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file

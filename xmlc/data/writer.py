@@ -67,9 +67,9 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     Yields
     ------
     callable
-        A function that writes X and Y of a block of instances in the format of `save_repository`. It raises the same
-        errors as `save_repository`. The content of the file does not depend on how the instances are divided into
-        blocks.
+        A function that writes X and Y of a block of instances in the format of `save_repository`. The function raises
+        the same errors as `save_repository`. The content of the file does not depend on how the instances are divided
+        into blocks.
 
     Raises
     ------

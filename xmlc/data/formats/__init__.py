@@ -17,7 +17,8 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-# These formats have no header. The largest feature id and label id in a file determine the numbers of columns.
+# The formats in WITHOUT_HEADER have no header. The largest feature id and label id in a file determine the numbers of
+# columns.
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
 IN_PAIRS = ("repository-two-files", "npz")  # These formats have separate files for features and labels.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
@@ -70,8 +71,8 @@ def load(
     n_features, n_labels : int, optional
         The numbers of features d and of labels m, for formats without a header. By default the largest ids of a feature
         and of a label in the file determine d and m. For a test file, pass d and m of the training file. If the test
-        file has features with ids of d or more, these features are dropped with a warning. Label ids of m or more raise
-        an error.
+        file has features with ids of d or more, these features are dropped with a warning. If the test file has label
+        ids of m or more, an error is raised.
     vocabulary : dict, optional
         Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
         ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.

@@ -1,9 +1,9 @@
 """Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
 
 A decimal number consists of digits and a power of ten. If the digits and the power of ten are exact in double
-precision, one operation computes the number and rounds only once. This method is the fast path of Clinger, "How to read
-floating point numbers accurately", PLDI 1990. If ``exact`` is false, the caller of `parse_decimal` has to parse the
-number by another method.
+precision, one operation computes the number and rounds only once. The method of this function is the fast path of
+Clinger, "How to read floating point numbers accurately", PLDI 1990. If ``exact`` is false, the caller of
+`parse_decimal` has to parse the number by another method.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ def check_readable(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open an existing file for reading. The first bytes, not the name, decide about decompression."""
+    """Open an existing file for reading.
+
+    Whether the file is decompressed depends on its first bytes, not on its name.
+    """
     check_readable(path)
     return open_plain(path)
 

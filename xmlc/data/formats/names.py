@@ -43,7 +43,7 @@ class LabelNames:
     def __init__(self, separator: str | None = None) -> None:
         self.separator = separator
         #: The attribute ``uris`` maps labels to their URIs. The attribute ``shared`` contains the labels with two or
-        #: more URIs. The names of these labels are replaced by the URIs.
+        #: more URIs. If a label has two or more URIs, its name is replaced by the URIs.
         self.uris: dict[str, str] = {}
         self.shared: set[str] = set()
         self.shared_is_known = False

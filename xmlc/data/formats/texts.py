@@ -83,11 +83,11 @@ def documents(path: Path, format: str | None = None, columns: Columns = USUAL, l
         - ``csv`` has a header that names the columns. A cell contains labels with a separator between them, or URIs
           with blanks between them, as in Annif's ``subject_uris``.
         - ``tsv`` has rows as in ``csv``, but with tabs between the cells. Without a header, each line of TSV has a
-          text, a tab and labels, as in Annif's files. Then quotes are ordinary characters.
+          text, a tab and labels, as in Annif's files. In TSV without a header, quotes are ordinary characters.
         - ``jsonl`` and ``json`` have one object on each line, or one array of objects. The labels are a list of names,
           of whole numbers, or of objects with a ``label`` or ``uri``, as in Annif's ``subjects``. The labels may also
           be an object with 0 or 1 for each name, as in spaCy's ``cats``, or a text as in a cell of CSV. If a label has
-          two URIs in the file, each URI becomes a label of its own.
+          two URIs in the file, the URIs replace the label's name.
         - ``fasttext`` has a text on each line, in which words that begin with ``__label__`` are labels. All other words
           of the line are the text.
     columns : Columns

@@ -2,8 +2,7 @@
 
 ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
 paragraphs. The generated data resemble ALOI and WikiPara in the numbers of classes, examples and features, and in the
-differences between the examples of a class. The generated data contain no data of ALOI and WikiPara, and have other
-distributions of values.
+differences between the examples of a class. The generated data contain no data of ALOI and WikiPara.
 """
 
 from __future__ import annotations
