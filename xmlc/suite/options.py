@@ -60,8 +60,7 @@ def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     click.UsageError
         The options have different numbers of values.
     """
-    counts = {len(values) for values in given.values()}
-    if len(counts) > 1:
+    if len({len(values) for values in given.values()}) > 1:
         said = ", ".join(f"--{name} {len(values)} times" for name, values in given.items())
         raise click.UsageError(f"found {said}, expected each option equally often")
     return zip(*given.values(), strict=True)
@@ -92,14 +91,16 @@ def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[st
     return tuple(name.strip() for value in values for name in value.split(","))
 
 
-def _titles(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    return {name: title for name, _, title in (value.partition("=") for value in values)}
+def prefix_option(suffixes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option ``--out`` of a command that writes files with the same path and several suffixes."""
+    help = f"Path without suffix of the {suffixes} files to write."
+    return click.option("--out", type=click.Path(path_type=Path), required=True, help=help)
 
 
 titles_option = click.option(
     "--title",
     "titles",
     multiple=True,
-    callback=_titles,
+    callback=lambda ctx, _, values: dict(value.partition("=")[::2] for value in values),
     help="Title of a model in tables and figures, such as mine='My model'; repeatable.",
 )

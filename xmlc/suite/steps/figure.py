@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xmlc.suite.config.folders import STUDY
-from xmlc.suite.options import records_argument, titles_option
+from xmlc.suite.options import prefix_option, records_argument, titles_option
 from xmlc.suite.papers import figure_of
 from xmlc.suite.papers.building import draw_figure, record_files
 from xmlc.suite.papers.plotting import write_figure
@@ -19,12 +19,7 @@ from xmlc.suite.results.titles import name_models
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
 @titles_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Path without suffix of the .svg and .pdf files to write.",
-)
+@prefix_option(".svg and .pdf")
 def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:

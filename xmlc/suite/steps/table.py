@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from xmlc.cli._options import FOLDER
-from xmlc.suite.options import file_option, records_argument, titles_option
+from xmlc.suite.options import file_option, prefix_option, records_argument, titles_option
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known, build_table, record_files, write_table
 from xmlc.suite.results.manifest import Manifest
@@ -22,12 +22,7 @@ from xmlc.suite.results.settings import settings_of
 @click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
 @file_option("--suite", "YAML file of the suite. Table 3 prints the search ranges in this file.")
 @titles_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Path without suffix of the .csv, .md and .tex files to write.",
-)
+@prefix_option(".csv, .md and .tex")
 def command(
     name: str,
     records: tuple[Path, ...],
