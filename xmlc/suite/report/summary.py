@@ -49,7 +49,7 @@ class Summary(NamedTuple):
 def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fingerprint, title: str) -> Summary:
     """Return a summary of the numbers that changed between two of our runs."""
     moves = largest_moves(comparisons)
-    lines = [[*_line(one, number), _variation(number)] for one, number in moves[:MOVES]]
+    lines = [[*_line(one, number), _interval(number, 2, "unknown")] for one, number in moves[:MOVES]]
     headings = ("row", "column", "old", "new", "difference", "verdict")
     sections = [
         Section(f"{_name(one)}: {_moved(one)}", headings, [[*_cell(cell), str(cell.verdict)] for cell in one.moved()])
@@ -140,20 +140,11 @@ def largest_moves(comparisons: Iterable[Comparison]) -> list[tuple[Comparison, N
             if number.quantity in (OF_A_STUDY if one.paper == STUDY else HEADLINES) and _moves(number):
                 what = number.dataset, number.model, number.quantity, number.published, number.value
                 found.setdefault(what, (one, number))
-    return sorted(found.values(), key=lambda pair: (_within_noise(pair[1]), -abs(difference(pair[1]))))
+    return sorted(found.values(), key=lambda pair: (abs(far := difference(pair[1])) <= pair[1].interval, -abs(far)))
 
 
 def _moves(number: Number) -> bool:
     return math.isfinite(difference(number))
-
-
-def _within_noise(number: Number) -> bool:
-    return abs(difference(number)) <= number.interval
-
-
-def _variation(number: Number) -> str:
-    """Return a text with the largest change that seeds alone can explain, or "unknown" if no run has several seeds."""
-    return "unknown" if math.isnan(number.interval) else f"± {number.interval:.2g}"
 
 
 def _moved(one: Comparison) -> str:
@@ -231,8 +222,7 @@ def summary_as_markdown(summary: Summary, limit: int = LIMIT) -> str:
     text = "\n".join(lines) + "\n"
     left_out = 0
     for place, section in enumerate(summary.sections):
-        share = (limit - 100 - len(text)) // (len(summary.sections) - place)
-        folded = _folded(section, share)
+        folded = _folded(section, (limit - 100 - len(text)) // (len(summary.sections) - place))
         left_out += not folded
         text += folded
     return text + (f"\n{count_of(left_out, 'section')} left out\n" if left_out else "")
@@ -304,5 +294,5 @@ def _difference(number: Number) -> str:
     return f"{far:+.{'2f' if abs(far) >= 0.005 else '2g'}}" if _moves(number) else ""
 
 
-def _interval(number: Number) -> str:
-    return "" if math.isnan(number.interval) else f"± {number.interval:.3g}"
+def _interval(number: Number, digits: int = 3, unknown: str = "") -> str:
+    return unknown if math.isnan(number.interval) else f"± {number.interval:.{digits}g}"
