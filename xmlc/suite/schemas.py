@@ -76,8 +76,7 @@ def parsed_yaml(text: str, source: str) -> object:
     """
     try:
         loader = _SAFE(text)  # If a key occurs twice, `yaml.safe_load` would keep the last value without an error.
-        node = loader.get_single_node()
-        if node is not None:
+        if (node := loader.get_single_node()) is not None:
             _check(node, set())
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
@@ -322,8 +321,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
                 said = f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}"
                 yield [(place, (*place, key), said)]
     elif isinstance(value, list) and origin in (list, tuple):
-        kinds = of if origin is tuple else of * len(value)
-        for i, (part, one) in enumerate(zip(value, kinds, strict=False)):
+        for i, (part, one) in enumerate(zip(value, of if origin is tuple else of * len(value), strict=False)):
             yield _misfits(part, one, (*place, i), strict)
 
 

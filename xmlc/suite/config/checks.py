@@ -203,8 +203,7 @@ def _arguments(node: ast.ClassDef) -> list[str] | None:
 
 def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
     """Return the text and the syntax tree of a user's Python file."""
-    path = Path(file)
-    if not path.is_file():
+    if not (path := Path(file)).is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
         raise XmlcError(f"{where}found no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")

@@ -155,8 +155,7 @@ def check_same(here: Path, other: Path, program: str) -> None:
     XmlcError
     """
     for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
-        copy = other / file.relative_to(here)
-        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+        if not (copy := other / file.relative_to(here)).is_file() or copy.read_bytes() != file.read_bytes():
             raise XmlcError(f"{program} uses {copy}, expected the same content as in {file}. {REBUILD}")
 
 

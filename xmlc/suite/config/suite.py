@@ -391,8 +391,7 @@ def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
         if name not in models:
             known = sorted(other for other, spec in models.items() if spec.estimator)
             raise XmlcError(refused(f"found no model {name} in {there}, expected {nearest(name, known)}"))
-        found = models[name]
-        if found.from_suite:
+        if (found := models[name]).from_suite:
             raise XmlcError(refused(f"found {there}, which copies from {found.from_suite}. Use {found.from_suite}"))
         model = replace(found, without=model.without, title=model.title or found.title)
     return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})

@@ -64,8 +64,7 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
             raise XmlcError(f"{file}: found no such file, expected {expected}")
     if tex or any(selection.values()):
         for file in files:
-            made = Manifest.beside(file)
-            if made is None:
+            if (made := Manifest.beside(file)) is None:
                 raise XmlcError(f"{file}: found no {file.stem}{SUFFIX} next to it, expected a table of the workflow")
             _show_part(select(build_table(made), **selection), tex)
         return
@@ -114,8 +113,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     this folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
     """
     last = LastRun() if settings else LastRun.read()
-    content = read_config(config_folder() / "config.yaml", settings) | last.settings
-    plan = plan_of(Project.read(content))
+    plan = plan_of(Project.read(read_config(config_folder() / "config.yaml", settings) | last.settings))
     plan = of_files(plan, last.files) if last.files and not papers else plan
     status = status_of(plan, Path(), failures(LOGS), papers)
     click.echo(to_text(status, last.about, run_outcome(last)), nl=False)
@@ -168,8 +166,7 @@ def archive_command(out: Path) -> None:
     To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
     `xmlc report` there. The archive contains no datasets, models or estimates.
     """
-    made = finished_tables(TABLES, [])
-    if not made:
+    if not (made := finished_tables(TABLES, [])):
         raise XmlcError(
             f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
         )

@@ -98,8 +98,7 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
     for folder in sorted(Path(paths.CONTRIBUTED).glob("[!.]*")):
         theirs = [made.under(folder) for made in finished_tables(folder / paths.TABLES, ())]
         given = {origin_of(record)[1]: record for made in theirs for record in made.records}
-        both = given.keys() & known.keys()
-        if not both:
+        if not (both := given.keys() & known.keys()):
             raise XmlcError(
                 f"{folder}: found no record that this folder also has. Run a dataset of config/reference.yaml in both, "
                 "such as scene, to show that the programs agree"

@@ -73,8 +73,7 @@ def failures(logs: Path) -> list[Failure]:
     """
     found = []
     for log in sorted(logs.rglob("*.log")):
-        text = log.read_text(encoding="utf-8", errors="replace")
-        if reason := error_message(text):
+        if reason := error_message(log.read_text(encoding="utf-8", errors="replace")):
             found.append(_failure(log, log.relative_to(logs).with_suffix(""), reason))
     return found
 
@@ -84,8 +83,7 @@ def error_message(text: str) -> str | None:
 
     Indented lines of a message are joined with the line before.
     """
-    messages = MESSAGE.findall(text)
-    if messages:
+    if messages := MESSAGE.findall(text):
         reason = messages[-1]
     elif TRACEBACK in text:
         reason = [line for line in text.splitlines() if line.strip()][-1]
@@ -198,8 +196,7 @@ def _damage(root: Path, file: str) -> Failure | None:
 
     The result is None for an undamaged record, and for a file that is not a record.
     """
-    path = root / file
-    if path.suffix != ".json":
+    if (path := root / file).suffix != ".json":
         return None
     try:
         if path.exists():
@@ -241,8 +238,7 @@ def _causes(failure: Failure, file: Path) -> bool:
         return False
     if not failure.model:
         return True
-    run = paths.IN_RUN.read(file)
-    if run is None or run["model"] != failure.model:
+    if (run := paths.IN_RUN.read(file)) is None or run["model"] != failure.model:
         return False
     return failure.seed in (None, int(run["seed"])) and failure.split in ("", run["split"])
 

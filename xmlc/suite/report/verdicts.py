@@ -50,8 +50,7 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     model : str or None
         The model in the same table row as the number. None if the row names no model.
     """
-    about = column(name)
-    if about.cost:
+    if (about := column(name)).cost:
         return NumberKind.COST
     if about.kind != "measure":
         return NumberKind.DATASET if about.kind == "constant" else NumberKind.CONFIGURATION

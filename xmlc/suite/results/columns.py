@@ -174,7 +174,6 @@ def column(name: str) -> Column:
     If a name has no definition in `COLUMNS`, the column has no unit, no best value, and is not a cost. The column of a
     standard deviation has the definition of the measure's column, but no best value.
     """
-    base = name.removesuffix(DEVIATION)
-    if base in COLUMNS and base != name:
+    if (base := name.removesuffix(DEVIATION)) in COLUMNS and base != name:
         return replace(COLUMNS[base], name=name, title=f"{COLUMNS[base].title}, std", better=None)
     return COLUMNS.get(name) or Column(name, name)

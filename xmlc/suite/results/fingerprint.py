@@ -67,8 +67,7 @@ class Fingerprint:
     @property
     def word(self) -> str:
         """Return the word of the fingerprint: the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
-        groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
-        return "-".join((str(VERSION), *groups))
+        return "-".join((str(VERSION), *(self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield the path and the word of every entry of the folder and its subfolders.
@@ -90,8 +89,7 @@ def fingerprint(path: Path) -> Fingerprint:
         arrays, the error is also raised.
     """
     if path.is_dir():
-        parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
-        if not parts:
+        if not (parts := {entry.name: fingerprint(entry) for entry in _entries(path)}):
             raise XmlcError(f"{path}: found no table (*{TABLE}) or array (*{ARRAY}, *{ARRAYS})")
         return of_parts(parts)
     if not path.is_file():

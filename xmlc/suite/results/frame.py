@@ -251,8 +251,7 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
     content: dict[str, list[Any]] = {name: [key[place] for key in rows] for place, name in enumerate(keys)}
     for name in [name for name in (*wanted, SEEDS) if name in there]:
-        nothing = Number(quantity=name, value=math.nan)
-        numbers = [row.get(name, nothing) for row in rows.values()]
+        numbers = [row.get(name, Number(quantity=name, value=math.nan)) for row in rows.values()]
         content[name] = [number.value for number in numbers]
         if several and any(number.runs for number in numbers) and column(name).kind == "measure":
             content[name + DEVIATION] = [number.deviation for number in numbers]
@@ -288,8 +287,7 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
         raise XmlcError(f"{file}: found no column {absent[0]!r}, expected the columns {', '.join(keys)} first")
     found: Rows = {}
     for row in frame.to_dict("records"):
-        key = tuple(row.pop(name) for name in keys)
-        if key in found:
+        if (key := tuple(row.pop(name) for name in keys)) in found:
             raise XmlcError(f"{file}: found two rows for {', '.join(key)}, expected one for each {', '.join(keys)}")
         about = {name: text for name, text in zip(keys, key) if name in OF_RECORDS}
         found[key] = {str(name): Number(quantity=str(name), value=text, key=key, **about) for name, text in row.items()}
@@ -304,8 +302,7 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
-        rows = (row for other, row in published.items() if other[place] == key[place])
-        number = next(rows, {}).get(quantity)
+        number = next((row for other, row in published.items() if other[place] == key[place]), {}).get(quantity)
     return number
 
 

@@ -53,8 +53,7 @@ class Manifest:
     def write(self, prefix: Path) -> Path:
         """Write the file PREFIX.manifest.json atomically, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
-        records = list(map(in_project, self.records))
-        write_record(path, {"schema": 1, **asdict(self), "records": records})
+        write_record(path, {"schema": 1, **asdict(self), "records": list(map(in_project, self.records))})
         return path
 
     @classmethod
@@ -104,9 +103,8 @@ def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
     Tables of papers that are not in ``papers`` come last. Of the tables of a paper, the table of claims comes first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
-    found = [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))]
     return sorted(
-        found,
+        [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))],
         key=lambda made: (order.get(made.paper, len(order)), made.paper, made.table != "claims", by_number(made.table)),
     )
 

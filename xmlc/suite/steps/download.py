@@ -326,7 +326,6 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
     later downloads are compared with these digests.
     """
     known = load_catalogue(*catalogue)
-    entry = catalogue_entry(dataset, known)
-    if not entry.synthetic:
+    if not (entry := catalogue_entry(dataset, known)).synthetic:
         sources.check_source(entry, mirror, out.parent, known)
     click.echo(f"{dataset}: downloaded from {download(entry, out, mirror)}", err=True)

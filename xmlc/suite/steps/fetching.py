@@ -45,8 +45,7 @@ def fetch_http(url: str, target: Path) -> None:
         try:
             return _attempt(url, target)
         except requests.HTTPError as error:
-            status = error.response.status_code
-            if status in MISSING:
+            if (status := error.response.status_code) in MISSING:
                 raise NotThere(f"the server refused the file or does not have it ({status})") from None
             problem = f"the server answered {status}"
             if status not in PASSING:

@@ -48,8 +48,7 @@ def rank_by_first_trees(
         raise XmlcError(f"found the model {type(model).__name__}, expected a forest")
     rows, Y = [], prepared.part("test")[1]
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
-        first = model.trees(n)
-        labels, ms = rank_timed(first, prepared, max(K))
+        labels, ms = rank_timed(model.trees(n), prepared, max(K))
         metrics = precision_and_ndcg(Y, labels)
         drawn = resampled_ranking(Y, labels, metrics)
         rows.append(ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn))

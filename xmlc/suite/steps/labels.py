@@ -107,8 +107,7 @@ def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int 
     """
     if path is None:
         return None
-    found = read_matrix(path, gate)
-    if found.shape[1] != m or n not in (None, found.shape[0]):
+    if (found := read_matrix(path, gate)).shape[1] != m or n not in (None, found.shape[0]):
         expected = f"({'any' if n is None else n}, {m}): a row for each instance, a column for each label"
         raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the other files")
     return found

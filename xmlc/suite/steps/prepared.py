@@ -106,8 +106,7 @@ class Prepared:
 
     def __init__(self, folder: str | Path, run: int = 0):
         self.folder, self.run = Path(folder), run
-        file = self.folder / "meta.json"
-        if not file.exists():
+        if not (file := self.folder / "meta.json").exists():
             raise XmlcError(f"{self.folder}: found no meta.json, expected a prepared dataset. Run xmlc prepare")
         if (found := load_description(file, {"version": int})["version"]) != FORMAT_VERSION:
             said = f"found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
@@ -206,5 +205,4 @@ def sample_rows(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
     ndarray of int64
         The row numbers of the sample, in the order of ``rows``.
     """
-    chosen = random_permutation(rows.size, seed, Stream.SEARCH_SAMPLE)[:most]
-    return rows[np.sort(chosen)]
+    return rows[np.sort(random_permutation(rows.size, seed, Stream.SEARCH_SAMPLE)[:most])]

@@ -150,8 +150,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     -------
     ndarray of float64, shape (n,)
     """
-    m = Y_hat.shape[1]
-    reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, m + 1))
+    reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, Y_hat.shape[1] + 1))
     # The sum adds the sizes one by one, so that the order of additions is fixed.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
     n, k = Y_hat.shape[0], np.diff(Y_hat.indptr)

@@ -111,8 +111,7 @@ def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Score
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
-    resampled = resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets), test)
-    return validation, test, resampled
+    return validation, test, resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets), test)
 
 
 def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:

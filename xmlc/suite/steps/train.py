@@ -60,7 +60,6 @@ def command(
         check_kept(estimator, model, *prepared.part(part))
         seconds, cpu_seconds = fit_timed(model, prepared.part(part), folder)
         times: dict[str, Any] = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds, "train_threads": threads}
-        if looks_up(model):
-            times = dict.fromkeys(times)
+        times = dict.fromkeys(times) if looks_up(model) else times
         costs = TrainingCosts(**times, train_peak_bytes=peak_bytes(), model_bytes=folder_bytes(folder))
         step.write(TrainingRecord, file, written=folder, costs=costs, tuning=search)

@@ -249,8 +249,7 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
             if trial in tried:
                 continue
             tried.append(trial)
-            worth = objective(trial)
-            if worth > highest:
+            if (worth := objective(trial)) > highest:
                 best, highest = [], worth
             if worth == highest and (ties or not best):
                 best.append(trial)

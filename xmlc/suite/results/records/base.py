@@ -114,7 +114,7 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
         The content violates the schema of the dataclass.
     """
     try:
-        return msgspec.convert(content, kind, dec_hook=_path)
+        return msgspec.convert(content, kind, dec_hook=lambda to, found: Path(found) if to is Path else found)
     except msgspec.ValidationError as error:
         said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", _in_words, str(error))
         raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
@@ -132,10 +132,6 @@ def _in_words(types: re.Match[str]) -> str:
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
     """Return the error that is raised for a file with unexpected content."""
     return Damaged(path, f"{found}. The file should be {expected}", written_with(path))
-
-
-def _path(kind: type, value: Any) -> Any:
-    return Path(value) if kind is Path else value
 
 
 def _refuse_constant(text: str) -> float:
@@ -286,8 +282,7 @@ class Record(RecordFile):
         XmlcError
             The hyperparameter is missing, or is not a number.
         """
-        value = self.hyperparameters.get(name)
-        if isinstance(value, int | float):
+        if isinstance((value := self.hyperparameters.get(name)), int | float):
             return value
         place = f"{self.model} on {self.dataset.name}"
         raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
