@@ -174,8 +174,7 @@ def _reworded(error: click.ClickException) -> click.ClickException:
     if isinstance(error, click.BadParameter) and isinstance(kind, click.IntRange | click.FloatRange):
         ends = f"of at least {kind.min}" if kind.max is None else f"from {kind.min} to {kind.max}"
         number = "whole number" if isinstance(kind, click.IntRange) else "number"
-        said = rf"found \1, expected a {number} {ends}."
-        said = re.sub(r"^(.+?) is not (?:in the|a valid) .*", said, error.message)
+        said = re.sub(r"^(.+?) is not (?:in the|a valid) .*", rf"found \1, expected a {number} {ends}.", error.message)
         return click.BadParameter(said, error.ctx, error.param, error.param_hint)
     return error
 
