@@ -211,8 +211,7 @@ def compile_inference(methods: Sequence[str]) -> None:
     _, Y, P = few()
     weights = fit_size_weights(P, Y)
     for method in filter(METHODS.__contains__, methods):
-        inferred = infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None)
-        if inferred:
+        if inferred := infer_blocks(method, P, 1, size_weights=weights if METHODS[method].takes_sizes else None):
             _score(Y, inferred[0])
             truncation_bound(*inferred, missed_below(P, Y), kappa=0.0)
 

@@ -112,8 +112,7 @@ def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
 
     If no features were dropped, the sentence is empty.
     """
-    dropped = X.indices[X.indices >= n_features]
-    if dropped.size == 0:
+    if (dropped := X.indices[X.indices >= n_features]).size == 0:
         resize(X, X.shape[0], n_features)
         return X, ""
     counted = f"{np.unique(dropped).size} features ({dropped.size} of {X.nnz} values)"

@@ -140,8 +140,7 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
         raise InvalidDataError(f"label_weights: found shape {weights.shape}, expected ({m},): one weight per label")
-    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
-    if wrong.size:
+    if (wrong := np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))).size:
         expected = f"a number from 0 to {LARGEST_WEIGHT:g}. Use 0 to exclude a label."
         raise InvalidDataError(f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected {expected}")
     return weights

@@ -411,8 +411,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     if values.dtype == bool or ((values == 0) | (values == 1)).all():
         return
     entries = sparse.coo_array(matrix)
-    wrong = np.flatnonzero((entries.data != 0) & (entries.data != 1))
-    if wrong.size == 0:
+    if (wrong := np.flatnonzero((entries.data != 0) & (entries.data != 1))).size == 0:
         return  # All wrong values lie in unused memory after the last entry.
     first = wrong[np.argmin(entries.row[wrong])]
     raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
@@ -432,8 +431,7 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     n_labels : int
         The number of columns.
     """
-    indptr = np.concatenate(([0], np.cumsum(counts)))
-    spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
+    spe = sparse.csr_array((estimates, labels, np.concatenate(([0], np.cumsum(counts)))), shape=(counts.size, n_labels))
     spe.sort_indices()
     return spe
 

@@ -154,8 +154,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
         shape = [length(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
         check_array(array, name, field.dtype or array.dtype, shape)
     for name, array in arrays.items():
-        field = expected[name]
-        if field.below is not None:
+        if (field := expected[name]).below is not None:
             below = sizes[field.below] if isinstance(field.below, str) else field.below
             check_below(array, name, below, field.least, after=give_back)
         if field.starts is not None:

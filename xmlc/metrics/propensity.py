@@ -97,8 +97,7 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
         raise InvalidDataError(f"propensity: found shape {values.shape}, expected ({n_labels},), one per label")
-    wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
-    if wrong.size:
+    if (wrong := np.flatnonzero(~((values > 0) & (values <= 1)))).size:
         found = values[wrong[0]]
         hint = ". If these are inverse propensities, pass 1 / values." if found > 1 else ""
         said = f"found {found:g} for label {wrong[0]}, expected a number above 0 and at most 1"

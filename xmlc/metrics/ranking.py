@@ -408,8 +408,7 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     if scores.shape != shape:
         expected = f"{shape[0]} instances and {shape[1]} labels, as in Y"
         raise InvalidDataError(f"scores: found shape {scores.shape}, expected {expected}")
-    unknown = np.flatnonzero(np.isnan(scores.data))
-    if unknown.size:
+    if (unknown := np.flatnonzero(np.isnan(scores.data))).size:
         row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
         raise InvalidDataError(f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers")
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
@@ -529,8 +528,7 @@ def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> 
 
 def standard_error(scores: np.ndarray) -> float:
     """Return the standard error of the mean of ``scores``, one score per instance."""
-    n = scores.size
-    if n < 2:
+    if (n := scores.size) < 2:
         return 0.0
     mean = math.fsum(scores) / n
     return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)

@@ -267,8 +267,7 @@ class JoinedTrees:
         more = {size: len(tree[name]) for size, name in own.items()}
         while tree:
             name, array = tree.popitem()
-            field = self._fields[name]
-            if field.starts is not None:
+            if (field := self._fields[name]).starts is not None:
                 array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
             elif field.least == LEAF:
                 # The code of an inner node is its number t, and the code of a leaf is ~t.

@@ -101,8 +101,7 @@ class SparseProbabilityEstimator(Estimator):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
             cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
-        ranks = vars(cls).get("predict_top_k")
-        if ranks and "label_weights" not in signature(ranks).parameters:
+        if (ranks := vars(cls).get("predict_top_k")) and "label_weights" not in signature(ranks).parameters:
             cls.predict_top_k = weighted_by_base(ranks)  # type: ignore[method-assign]
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:

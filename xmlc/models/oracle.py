@@ -59,8 +59,7 @@ class Oracle(SparseProbabilityEstimator):
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()
         self._check_names(X)
-        P = self.posteriors_
-        if P is None or P.shape != (X.shape[0], self.n_labels_):
+        if (P := self.posteriors_) is None or P.shape != (X.shape[0], self.n_labels_):
             raise XmlcError(f"oracle: found no posteriors for {X.shape[0]} instances. Call use_posteriors first.")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P

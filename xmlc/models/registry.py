@@ -111,8 +111,7 @@ def make_estimator(
         return _wrapped().adapt(name, found, parameters, seed, n_jobs)
     estimator: SparseProbabilityEstimator = found()
     known = estimator.get_params()
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
+    if unknown := sorted(set(parameters) - set(known)):
         found = ", ".join(map(repr, unknown))
         raise XmlcError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
     common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}

@@ -189,8 +189,7 @@ class Stacking(SparseProbabilityEstimator):
         """
         own = self._hyperparameter_names()
         super().set_params(**{name: value for name, value in params.items() if name in own})
-        nested = {name: value for name, value in params.items() if name not in own}
-        if nested:
+        if nested := {name: value for name, value in params.items() if name not in own}:
             members = self.members()
             for name, value in nested.items():
                 member, _, key = name.partition("__")
@@ -271,8 +270,7 @@ class Stacking(SparseProbabilityEstimator):
         """Return the k best candidates of each instance and their scores."""
         if self.propensity_exponent:
             relative = self.propensities_.min() / self.propensities_
-            weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
-            spe.data *= weights[spe.indices]
+            spe.data *= elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)[spe.indices]
         return top_k_of(spe, k, label_weights)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

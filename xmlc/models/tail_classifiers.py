@@ -128,8 +128,7 @@ def fit_tail_classifiers(
         centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
         n_pairs += block["tail_features"].size
 
-    tasks = [(by_label, x, *block) for block in blocks]
-    run_tasks(_centroids, tasks, n_jobs, title="averaging", then=append)
+    run_tasks(_centroids, [(by_label, x, *block) for block in blocks], n_jobs, title="averaging", then=append)
     return TailClassifiers(**centroids.finished())
 
 

@@ -178,8 +178,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         """
         _program()
         sizes = np.diff(Y.indptr)
-        wrong = np.flatnonzero(sizes != 1)
-        if wrong.size:
+        if (wrong := np.flatnonzero(sizes != 1)).size:
             found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
             raise XmlcError(f"Y: found {found}, expected one label per instance for a memory tree")
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:

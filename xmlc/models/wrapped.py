@@ -197,8 +197,7 @@ class Wrapped(SparseProbabilityEstimator):
         XmlcError
             The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is false.
         """
-        file = checked_path(path) / PICKLE
-        if not file.exists():
+        if not (file := checked_path(path) / PICKLE).exists():
             said = f"expected a folder written by {cls.__name__}.save. Use xmlc.load_model for other estimators."
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
         model: Self = pickled.read(file, trusted)

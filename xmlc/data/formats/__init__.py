@@ -129,8 +129,7 @@ def load(
 
 def detect_format(path: Path) -> str:
     """Return the format of a file, or raise an error if the first line is ambiguous."""
-    head = read_bytes(path, 64)
-    if not head:
+    if not (head := read_bytes(path, 64)):
         raise XmlcError(f"{path}: found an empty file, expected data")
     if head.startswith(b"PK\x03\x04") and b".npy" in head:  # An npz file is a zip file whose first member ends in .npy.
         return "npz"

@@ -104,8 +104,7 @@ def _label_names(path: Path) -> set[str]:
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-    names = {label.attrib["name"] for label in labels if "name" in label.attrib}
-    if not names:
+    if not (names := {label.attrib["name"] for label in labels if "name" in label.attrib}):
         raise XmlcError(f"{path}: found no label names, expected <labels><label name=.../>...</labels>")
     return names
 
@@ -129,8 +128,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
         is_list = kind.startswith("{") and kind.endswith("}")
         if match is None or not (is_list or words(kind)[0].lower() in NUMERIC):
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
-        name = _unquoted(match[1])
-        if name in attributes:
+        if (name := _unquoted(match[1])) in attributes:
             raise XmlcError(f"{path}:{number}: found attribute {name!r} twice, expected each name once")
         try:
             attributes[name] = Attribute(name, number, _codes(kind[1:-1]) if is_list else {})
@@ -185,8 +183,7 @@ def _cells(text: str) -> list[str]:
         return [cell.strip(BLANKS) for cell in text.split(",")]
     cells, position = [], 0
     while position <= len(text):
-        match = CELL.match(text, position)
-        if not match:
+        if not (match := CELL.match(text, position)):
             raise LineError(quoted(text[position:]), "closing quotes")
         cells.append(match[1].strip(BLANKS))
         position = match.end() + (not match[0].endswith(","))

@@ -67,8 +67,7 @@ class LabelNames:
         if self.separator is None:
             if "><" in cell and cell[0] == "<" and cell[-1] == ">":
                 raise LineError(quoted(cell), "names with a separator between them, such as a;b")
-            value = written_value(cell)
-            if value is not None:
+            if (value := written_value(cell)) is not None:
                 return self.of_value(value)
             self._cells += 1
             self._separated += SEPARATOR in cell

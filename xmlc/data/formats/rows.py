@@ -190,8 +190,7 @@ def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> t
     be less than ``label_base`` plus ``n_labels``.
     """
     limit = LARGEST if n_labels is None else n_labels
-    layout = RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit)
-    reader = _RowReader(path, layout, first_line=1)
+    reader = _RowReader(path, RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit), first_line=1)
     for text in line_blocks(path):
         reader.parse(text)
     X, Y = reader.matrices()

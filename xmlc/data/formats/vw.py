@@ -132,8 +132,7 @@ def _labels(head: str, base: int, limit: int) -> set[int]:
 
     The importance, the initial prediction and the tag of a line are ignored.
     """
-    match = HEAD.fullmatch(head)
-    if match is None:
+    if (match := HEAD.fullmatch(head)) is None:
         expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
         raise LineError(quoted(head + "|"), expected)
     labels = {int(label) for label in match[1].split(",")} if match[1] else set[int]()

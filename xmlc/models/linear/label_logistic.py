@@ -143,8 +143,7 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _learn(self, problem: Problem) -> None:
         """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
         everywhere = np.ones(problem.importance.size, dtype=bool)
-        counts = positives(problem, everywhere)
-        self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
+        self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
         rows = np.arange(problem.importance.size)
@@ -158,8 +157,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         tasks = [(labels,) for labels in blocks_of(problem, everywhere)]
         costs = [labels.size for (labels,) in tasks]
         run_tasks(learn, tasks, self.n_jobs, costs, title=type(self).__name__, unit="labels")
-        unsolved = int((self.decrements_ > TOLERANCE).sum())
-        if unsolved:
+        if unsolved := int((self.decrements_ > TOLERANCE).sum()):
             said = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
             said = f"{type(self).__name__}: {said} (see decrements_). Use a smaller C or standardize=True."
             warnings.warn(said, RuntimeWarning, stacklevel=3)
@@ -231,8 +229,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
-    rarer = np.minimum(counts, int(training.sum()) - counts)
-    labels = labels[np.argsort(-rarer, kind="stable")]
+    labels = labels[np.argsort(-np.minimum(counts, int(training.sum()) - counts), kind="stable")]
     n_blocks = -(-labels.size // LABELS_PER_TASK)
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 

@@ -133,8 +133,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise XmlcError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
-        rows = self._unit(X)
-        self.index_ = build_index(rows, n_jobs=self.n_jobs)
+        self.index_ = build_index(self._unit(X), n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
         self.row_weights_ = weights if (weights != 1).any() else None

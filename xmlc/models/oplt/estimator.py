@@ -212,8 +212,7 @@ class OPLT(SparseProbabilityEstimator):
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
         del tree  # deleting the tree frees memory before weights are trained
         training = (order, solver, self.weight_threshold, self.n_jobs, Appendable(self._into))
-        nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
-        self._model = FinishedModel(nodes, self.epochs * order.size)
+        self._model = FinishedModel(train_nodes(x, y, self.n_features_in_, shape, *training), self.epochs * order.size)
         return self
 
     def _start(self, chosen: float = 1.0) -> None:

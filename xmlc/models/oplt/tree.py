@@ -190,8 +190,7 @@ def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
     """Return the tree with capacity for the labels ``0 .. n_labels - 1``."""
-    more = n_labels - tree.leaves.size
-    if more <= 0:
+    if (more := n_labels - tree.leaves.size) <= 0:
         return tree
     return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
 

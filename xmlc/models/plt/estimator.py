@@ -443,8 +443,7 @@ class PLT(SparseProbabilityEstimator):
             return random_complete_tree(labels.size, self.arity_, self.random_state).over(labels)
         Y = Y if labels.size == self.n_labels_ else Y[:, labels]
         representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
-        tree = kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs)
-        return tree.over(labels)
+        return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def _solver(self, n: float) -> Solver:
         """Return the solver and its settings for n instances, or for instances whose weights sum to n."""
