@@ -56,12 +56,11 @@ def test_models_with_batched_seeds_are_one_job_for_all_seeds(tmp_path):
 
 def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
     infer = {"split": "80", "methods": {"plt": ["gfm", "h"]}}
-    full = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
     project = project_of(
         tmp_path,
         a=suite({"plt": {}}, inference=infer),
         b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
-        c=suite({"plt": {}}, inference=full),
+        c=suite({"plt": {}}, inference={"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}),
     )
     methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
     assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
@@ -92,6 +91,6 @@ def test_outputs_of_rules_agree_with_path_patterns():
     patterns |= {pattern.replace("/{split}", "/80") for pattern in patterns}
     written = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
     found = re.findall(r"directory\(\"([^\"]+)\"\)|^ +\w*=?\"(results/[^\"]+)\"", written, re.MULTILINE)
-    outputs = {(one or other).removesuffix(".csv").removesuffix(".svg") for one, other in found}
+    outputs = {re.sub(r"\.(csv|svg|pdf)$", "", one or other) for one, other in found}
     assert len(outputs) > 15
     assert outputs <= patterns
